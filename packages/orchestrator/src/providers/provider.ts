@@ -1,0 +1,74 @@
+import type { JsonObject, RpcNotification } from '@mcpbridge/shared/json-rpc.js';
+import type { ToolDefinition, ToolResult } from '@mcpbridge/shared/tools.js';
+
+export type ProviderKind = 'mcp' | 'custom' | 'virtual' | 'workspace';
+
+/** What a provider may know of the session that a call belongs to; the session itself is one. */
+export interface Caller {
+  readonly sessionId: string;
+  /** MCP capabilities of the session's client: what may be asked of it. Empty when it is a plain HTTP caller. */
+  readonly capabilities: JsonObject;
+  /** A message of an upstream that belongs to no call: a list change, a log line, an updated resource. */
+  notify(serverId: string, notification: RpcNotification): void;
+  /** A question of an upstream (elicitation, sampling, roots); rejects when the session has nobody to ask. */
+  ask(serverId: string, method: string, params: JsonObject | undefined, signal: AbortSignal): Promise<unknown>;
+}
+
+/** Hears what happens between a call's start and its result; each is for this call alone. */
+export interface CallListener {
+  /** `params` of notifications/progress, with the upstream's token taken out. */
+  progress?(params: JsonObject): void;
+  /** A log line or another notification that arrived while the call ran on a connection of its session. */
+  notification?(notification: RpcNotification): void;
+  /** A question that arrived while the call ran. */
+  ask?(method: string, params: JsonObject | undefined, signal: AbortSignal): Promise<unknown>;
+}
+
+export interface ProviderCall {
+  caller: Caller;
+  /** The provider's own name of the tool. */
+  tool: string;
+  args: JsonObject;
+  /** `_meta` of the request as the client sent it, less its progress token. */
+  meta?: JsonObject;
+  /** Aborted when the caller goes away, cancels, or the deadline passes; the provider then tells the upstream. */
+  signal: AbortSignal;
+  listener?: CallListener;
+}
+
+/** `reason` is a sentence for people; `retryAt` in milliseconds since the epoch. */
+export type Health =
+  | { state: 'starting' }
+  | { state: 'ready' }
+  | { state: 'failed'; reason: string; retryAt?: number }
+  | { state: 'stopped' };
+
+/** A tool that is set aside because its definition is broken; its neighbours are not. */
+export interface RejectedTool {
+  name: string;
+  reason: string;
+}
+
+export interface ToolList {
+  tools: readonly ToolDefinition[];
+  rejected: readonly RejectedTool[];
+}
+
+/**
+ * What lists and calls tools: one upstream, or a set of our own functions.
+ * A new kind is one file and one line in tests/contract.
+ */
+export interface ToolProvider {
+  readonly id: string;
+  readonly kind: ProviderKind;
+  /** The current tools, without waiting; undefined while they have never been listed. */
+  readonly listed: ToolList | undefined;
+  readonly health: Health;
+  /** Lists anew and waits for it; rejects with PROVIDER_UNAVAILABLE and the reason. */
+  refresh(): Promise<ToolList>;
+  /** Rejects only if the call could not be carried out; a tool's own failure is a result. */
+  call(call: ProviderCall): Promise<ToolResult>;
+  /** Ends everything that the session holds here: connections, processes. */
+  endSession(sessionId: string): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,59 @@
+const NEWLINE = 0x0a;
+
+interface LineReaderOptions {
+  /** Bytes a line may have; a longer one is dropped whole and reported, the next line is read as usual. */
+  maxBytes: number;
+  onLine(line: Buffer): void;
+  /** `head` holds the first kilobyte of the dropped line, enough to find a JSON-RPC id. */
+  onOversize(head: Buffer, bytes: number): void;
+}
+
+const HEAD_BYTES = 1024;
+
+/**
+ * Cuts a byte stream into lines without their line ends, in time linear in the bytes: a long line is joined once.
+ * Bytes, not text: a character split over two chunks stays whole.
+ */
+export class LineReader {
+  private parts: Buffer[] = [];
+  private length = 0;
+  private oversize = false;
+
+  constructor(private readonly options: LineReaderOptions) {}
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      this.add(chunk.subarray(start, end));
+      this.finishLine();
+      start = end + 1;
+    }
+    if (start < chunk.length) this.add(chunk.subarray(start));
+  }
+
+  /** What stands after the last line end; some programs end without one. */
+  end(): void {
+    this.finishLine();
+  }
+
+  private add(part: Buffer): void {
+    this.length += part.length;
+    if (!this.oversize && this.length > this.options.maxBytes) {
+      this.oversize = true;
+      this.parts = [Buffer.from(Buffer.concat([...this.parts, part]).subarray(0, HEAD_BYTES))];
+    } else if (!this.oversize) {
+      this.parts.push(part);
+    }
+  }
+
+  private finishLine(): void {
+    const { parts, length, oversize } = this;
+    this.parts = [];
+    this.length = 0;
+    this.oversize = false;
+    if (length === 0) return;
+    const line = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+    if (oversize) this.options.onOversize(line, length);
+    else this.options.onLine(line);
+  }
+}
