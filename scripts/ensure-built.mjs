@@ -4,14 +4,18 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const built = ['packages/orchestrator/dist/main.js', 'packages/mcpbridge/dist/mcpbridge.cjs'].map((p) => join(root, p));
+const built = ['packages/orchestrator/dist/main.js', 'packages/mcpbridge/dist/mcpbridge.cjs'].map((p) =>
+  join(root, p),
+);
 const sources = ['shared', 'mcpbridge', 'orchestrator'].flatMap((name) => {
   const folder = join(root, 'packages', name, 'src');
   return readdirSync(folder, { recursive: true }).map((file) => join(folder, String(file)));
 });
 
 const newest = Math.max(...sources.map((file) => statSync(file).mtimeMs));
-const stale = built.some((file) => !existsSync(file)) || statSync(join(root, 'packages/mcpbridge/dist/mcpbridge.cjs')).mtimeMs < newest;
+const stale =
+  built.some((file) => !existsSync(file)) ||
+  statSync(join(root, 'packages/mcpbridge/dist/mcpbridge.cjs')).mtimeMs < newest;
 if (stale) {
   console.log('Building first (once, about 10 seconds) …');
   execFileSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: 'inherit' });

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { AppError } from '@mcpbridge/shared/errors.js';
 import { parseDuration } from '@mcpbridge/shared/duration.js';
+import { AppError } from '@mcpbridge/shared/errors.js';
 import { homeFolder } from '@mcpbridge/shared/locate.js';
 
 /** Everything that the environment decides. This file is the only reader of `process.env`. */
@@ -36,7 +36,10 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {
     configFile: resolve(env.MCP_CONFIG || 'mcp_servers.json'),
     workspaceFolder: resolve(env.WORKSPACE_DIR || 'workspace'),
     logLevel: env.LOG_LEVEL || 'info',
-    allowedHosts: (env.ALLOWED_HOSTS ?? '').split(',').map((name) => name.trim().toLowerCase()).filter(Boolean),
+    allowedHosts: (env.ALLOWED_HOSTS ?? '')
+      .split(',')
+      .map((name) => name.trim().toLowerCase())
+      .filter(Boolean),
     callTimeoutMs: duration('TOOL_EXECUTION_TIMEOUT', env.TOOL_EXECUTION_TIMEOUT, 90 * 60_000),
     idleTimeoutMs: duration('UPSTREAM_IDLE_TIMEOUT', env.UPSTREAM_IDLE_TIMEOUT, 5 * 60_000),
     maxBodyBytes: 16 * MIB,
@@ -48,12 +51,18 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {
 function port(text: string | undefined): number {
   const value = text ? Number(text) : 8080;
   if (Number.isInteger(value) && value >= 0 && value <= 65_535) return value;
-  throw new AppError('CONFIG_INVALID', `PORT is "${text}"; set it to a number from 0 to 65535 (0: any free port).`);
+  throw new AppError(
+    'CONFIG_INVALID',
+    `PORT is "${text}"; set it to a number from 0 to 65535 (0: any free port).`,
+  );
 }
 
 function duration(name: string, text: string | undefined, fallback: number): number {
   if (!text) return fallback;
   const value = parseDuration(text);
   if (value !== undefined) return value;
-  throw new AppError('CONFIG_INVALID', `${name} is "${text}"; set it to a time such as 30s, 5m or 1h (0: no limit).`);
+  throw new AppError(
+    'CONFIG_INVALID',
+    `${name} is "${text}"; set it to a time such as 30s, 5m or 1h (0: no limit).`,
+  );
 }

@@ -35,7 +35,9 @@ function parseArray(json: string, source: string): unknown[] {
   try {
     value = JSON.parse(json);
   } catch (error) {
-    throw new BridgeToolsError(`${source} is not JSON: ${(error as Error).message}. Set it to an array of tools, or unset it to discover them.`);
+    throw new BridgeToolsError(
+      `${source} is not JSON: ${(error as Error).message}. Set it to an array of tools, or unset it to discover them.`,
+    );
   }
   if (!Array.isArray(value)) {
     throw new BridgeToolsError(`${source} must be a JSON array of tools. Unset it to discover them.`);
@@ -44,14 +46,19 @@ function parseArray(json: string, source: string): unknown[] {
 }
 
 function readEntry(entry: unknown, index: number, source: string): BridgeTool {
-  if (!isObject(entry)) throw new BridgeToolsError(`${source}[${index}] is not an object: write {"name": …}.`);
+  if (!isObject(entry))
+    throw new BridgeToolsError(`${source}[${index}] is not an object: write {"name": …}.`);
   const { name, description, input_schema, inputSchema, server, type, ...rest } = entry;
   if (typeof name !== 'string' || name === '') {
-    throw new BridgeToolsError(`${source}[${index}] has no "name": give it the name that the model shall see.`);
+    throw new BridgeToolsError(
+      `${source}[${index}] has no "name": give it the name that the model shall see.`,
+    );
   }
   const kind = type === 'mcp' || type === 'virtual' ? type : 'custom';
   if (kind === 'mcp' && (typeof server !== 'string' || server === '')) {
-    throw new BridgeToolsError(`${source}[${index}] ("${name}") is of type "mcp" without a "server": name the server it belongs to.`);
+    throw new BridgeToolsError(
+      `${source}[${index}] ("${name}") is of type "mcp" without a "server": name the server it belongs to.`,
+    );
   }
   const schema = input_schema ?? inputSchema;
   const definition: ToolDefinition = {

@@ -31,5 +31,7 @@ export function baseUrl(given: string): URL {
 
 /** True for the addresses that only this machine can reach. */
 export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || hostname === '::1' || /^127(\.\d+){3}$/.test(hostname);
+  return (
+    hostname === 'localhost' || hostname === '[::1]' || hostname === '::1' || /^127(\.\d+){3}$/.test(hostname)
+  );
 }

@@ -29,7 +29,8 @@ export function resultText(result: ToolResult): string {
     const text = blockText(block);
     if (text !== undefined) lines.push(text);
   }
-  if (lines.length === 0 && result.structuredContent !== undefined) return JSON.stringify(result.structuredContent);
+  if (lines.length === 0 && result.structuredContent !== undefined)
+    return JSON.stringify(result.structuredContent);
   return lines.join('\n');
 }
 

@@ -4,7 +4,13 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { isObject, type JsonObject } from './json-rpc.js';
 
-const OPTIONS: Options = { strict: false, allErrors: true, validateFormats: true, logger: false, addUsedSchema: false };
+const OPTIONS: Options = {
+  strict: false,
+  allErrors: true,
+  validateFormats: true,
+  logger: false,
+  addUsedSchema: false,
+};
 const DRAFT_07 = /^https?:\/\/json-schema\.org\/draft-0[67]\/schema#?$/;
 const DRAFT_2019 = /^https?:\/\/json-schema\.org\/draft\/2019-09\/schema#?$/;
 const DRAFT_2020 = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
@@ -24,7 +30,8 @@ export function compileSchema(schema: JsonObject): Check {
 }
 
 function validatorFor(dialect: unknown): Ajv {
-  if (dialect === undefined || (typeof dialect === 'string' && DRAFT_2020.test(dialect))) return new Ajv2020(OPTIONS);
+  if (dialect === undefined || (typeof dialect === 'string' && DRAFT_2020.test(dialect)))
+    return new Ajv2020(OPTIONS);
   if (typeof dialect === 'string' && DRAFT_2019.test(dialect)) return new Ajv2019(OPTIONS);
   if (typeof dialect === 'string' && DRAFT_07.test(dialect)) return new Ajv({ ...OPTIONS, meta: true });
   throw new Error(`The schema's dialect ${JSON.stringify(dialect)} is not known here.`);
@@ -39,7 +46,8 @@ function withoutId(schema: JsonObject): JsonObject {
 /** `/path: what is wrong with it`, one line a fault, alike ones once. */
 function describe(errors: ErrorObject[], value: unknown): string[] {
   const lines = new Set<string>();
-  for (const error of errors) lines.add(`${error.instancePath || '(root)'}: ${expectation(error)}${given(error, value)}`);
+  for (const error of errors)
+    lines.add(`${error.instancePath || '(root)'}: ${expectation(error)}${given(error, value)}`);
   return [...lines].slice(0, 10);
 }
 

@@ -11,7 +11,12 @@ export interface Caller {
   /** A message of an upstream that belongs to no call: a list change, a log line, an updated resource. */
   notify(serverId: string, notification: RpcNotification): void;
   /** A question of an upstream (elicitation, sampling, roots); rejects when the session has nobody to ask. */
-  ask(serverId: string, method: string, params: JsonObject | undefined, signal: AbortSignal): Promise<unknown>;
+  ask(
+    serverId: string,
+    method: string,
+    params: JsonObject | undefined,
+    signal: AbortSignal,
+  ): Promise<unknown>;
 }
 
 /** Hears what happens between a call's start and its result; each is for this call alone. */
