@@ -3,7 +3,8 @@ import { EventEmitter, once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { startNode } from './processes.js';
 
-export type Frame = Record<string, any>; // biome-ignore lint/suspicious/noExplicitAny: tests look at frames as they came
+// biome-ignore lint/suspicious/noExplicitAny: tests look into frames as they came
+export type Frame = Record<string, any>;
 
 /** A client that shows every frame: one process on pipes, one JSON-RPC message a line, no library in between. */
 export class StdioPeer {
