@@ -4,11 +4,11 @@ interface LineReaderOptions {
   /** Bytes a line may have; a longer one is dropped whole and reported, the next line is read as usual. */
   maxBytes: number;
   onLine(line: Buffer): void;
-  /** `head` holds the first kilobyte of the dropped line, enough to find a JSON-RPC id. */
-  onOversize(head: Buffer, bytes: number): void;
+  /** The first and last kilobyte of the dropped line: `oversizeId` finds the JSON-RPC id in them. */
+  onOversize(head: Buffer, bytes: number, tail: Buffer): void;
 }
 
-const HEAD_BYTES = 1024;
+const END_BYTES = 1024;
 
 /**
  * Cuts a byte stream into lines without their line ends, in time linear in the bytes: a long line is joined once.
@@ -18,6 +18,7 @@ export class LineReader {
   private parts: Buffer[] = [];
   private length = 0;
   private oversize = false;
+  private tail: Buffer = Buffer.alloc(0);
 
   constructor(private readonly options: LineReaderOptions) {}
 
@@ -40,8 +41,11 @@ export class LineReader {
     this.length += part.length;
     if (!this.oversize && this.length > this.options.maxBytes) {
       this.oversize = true;
-      this.parts = [Buffer.from(Buffer.concat([...this.parts, part]).subarray(0, HEAD_BYTES))];
-    } else if (!this.oversize) {
+      this.tail = lastOf([...this.parts.slice(-1), part]);
+      this.parts = [Buffer.concat([...this.parts, part], END_BYTES)];
+    } else if (this.oversize) {
+      this.tail = lastOf([this.tail, part]);
+    } else {
       this.parts.push(part);
     }
   }
@@ -53,7 +57,12 @@ export class LineReader {
     this.oversize = false;
     if (length === 0) return;
     const line = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
-    if (oversize) this.options.onOversize(line, length);
+    if (oversize) this.options.onOversize(line, length, this.tail);
     else this.options.onLine(line);
   }
+}
+
+/** A copy, so that the large chunk that it was cut from is not kept alive. */
+function lastOf(parts: Buffer[]): Buffer {
+  return Buffer.from(Buffer.concat(parts.map((part) => part.subarray(-END_BYTES))).subarray(-END_BYTES));
 }

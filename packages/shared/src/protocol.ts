@@ -19,13 +19,13 @@ export const META = {
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
 } as const;
 
-export function metaOf(message: JsonObject): JsonObject | undefined {
-  const params = message.params;
+export function metaOf(message: object): JsonObject | undefined {
+  const params = "params" in message ? message.params : undefined;
   return isObject(params) && isObject(params._meta) ? params._meta : undefined;
 }
 
 /** The version that a modern message claims; undefined for a legacy one. */
-export function claimedVersion(message: JsonObject): unknown {
+export function claimedVersion(message: object): unknown {
   return metaOf(message)?.[META.protocolVersion];
 }
 

@@ -1,0 +1,79 @@
+export const REDACTED = '[redacted]';
+
+const SECRET_NAME =
+  /passw(or)?d|passphrase|pwd|secret|token|apikey|accesskey|privatekey|signingkey|encryptionkey|authorization|cookie|credential|connectionstring|^auth$|^bearer$|^jwt$/;
+
+/** Names come again and again with every call. */
+const known = new Map<string, boolean>();
+const KNOWN_LIMIT = 5000;
+
+/** True for names of properties, variables, flags and headers that hold secrets, in any case and with any separators. */
+export function isSecretName(name: string): boolean {
+  let secret = known.get(name);
+  if (secret === undefined) {
+    secret = SECRET_NAME.test(name.replace(/[^a-zA-Z0-9]/g, '').toLowerCase());
+    if (known.size >= KNOWN_LIMIT) known.clear();
+    known.set(name, secret);
+  }
+  return secret;
+}
+
+interface RedactLimits {
+  /** Levels of objects and arrays; what lies deeper is left out. */
+  depth?: number;
+  /** Characters of text in all; longer strings are cut, and what comes after is left out. */
+  characters?: number;
+}
+
+interface Budget {
+  characters: number;
+}
+
+/**
+ * A copy of a JSON value in which what stands under a secret's name is `[redacted]`, whatever it is.
+ * Booleans and nothing stay, and numbers under a name of tokens, which count them.
+ */
+export function redactByKey(value: unknown, limits: RedactLimits = {}): unknown {
+  const budget = { characters: limits.characters ?? 16 * 1024 * 1024 };
+  return copy(value, limits.depth ?? 32, budget);
+}
+
+function copy(value: unknown, depth: number, budget: Budget): unknown {
+  if (typeof value === 'string') {
+    const kept = value.length <= budget.characters ? value : value.slice(0, Math.max(0, budget.characters));
+    budget.characters -= kept.length;
+    return kept;
+  }
+  budget.characters -= 1;
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === 0) return '[too deep]';
+  return Array.isArray(value) ? copyArray(value, depth, budget) : copyObject(value, depth, budget);
+}
+
+function copyArray(value: unknown[], depth: number, budget: Budget): unknown[] {
+  const items: unknown[] = [];
+  for (const item of value) {
+    if (budget.characters <= 0) break;
+    items.push(copy(item, depth - 1, budget));
+  }
+  return items;
+}
+
+function copyObject(value: object, depth: number, budget: Budget): object {
+  const result: Record<string, unknown> = {};
+  for (const [name, inner] of Object.entries(value)) {
+    if (budget.characters <= 0) break;
+    budget.characters -= name.length;
+    const shown = hides(name, inner) ? REDACTED : copy(inner, depth - 1, budget);
+    // Assigned, this one name would become the object's prototype.
+    if (name === '__proto__') Object.defineProperty(result, name, { value: shown, enumerable: true });
+    else result[name] = shown;
+  }
+  return result;
+}
+
+function hides(name: string, value: unknown): boolean {
+  if (value === null || value === undefined || typeof value === 'boolean') return false;
+  if (!isSecretName(name)) return false;
+  return !(typeof value === 'number' && /token/i.test(name));
+}
