@@ -1,0 +1,47 @@
+import { redactByKey } from '@mcpbridge/shared/redact.js';
+
+export interface BoundedJson {
+  /** JSON when nothing was cut, else its beginning and a mark that says how much is missing. */
+  text: string;
+  /** Bytes of the whole value as JSON. */
+  bytes: number;
+  /** Bytes that `text` lacks. */
+  cut: number;
+}
+
+/** A JSON value with its secrets redacted, in at most `limit` bytes of valid UTF-8 and, where cut, a mark. */
+export function boundedJson(value: unknown, limit: number): BoundedJson {
+  // Not written out whole only to be cut. What ran out of these characters is longer than the limit, so what fits is whole.
+  const text = JSON.stringify(redactByKey(value, { characters: 2 * limit })) ?? 'null';
+  const size = Buffer.byteLength(text);
+  if (size <= limit) return { text, bytes: size, cut: 0 };
+  const head = cutText(text, limit);
+  const bytes = Math.max(size, weigh(value));
+  const cut = bytes - Buffer.byteLength(head);
+  return { text: `${head}… [${cut} bytes cut]`, bytes, cut };
+}
+
+/** The beginning of a text in at most `limit` bytes of UTF-8, never ending within a character. */
+export function cutText(text: string, limit: number): string {
+  if (text.length * 3 <= limit) return text;
+  const bytes = Buffer.from(text.slice(0, limit), 'utf8');
+  if (bytes.length <= limit) return bytes.toString('utf8');
+  let end = limit;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.toString('utf8', 0, end);
+}
+
+/** Bytes of a value as JSON, without writing it; escapes count as the characters that they stand for. */
+function weigh(value: unknown, depth = 100): number {
+  if (typeof value === 'string') return Buffer.byteLength(value) + 2;
+  if (typeof value !== 'object' || value === null) return String(value).length;
+  if (depth === 0) return 2;
+  let bytes = 2;
+  if (Array.isArray(value)) {
+    for (const item of value) bytes += weigh(item, depth - 1) + 1;
+    return value.length > 0 ? bytes - 1 : bytes;
+  }
+  const entries = Object.entries(value);
+  for (const [name, inner] of entries) bytes += Buffer.byteLength(name) + 4 + weigh(inner, depth - 1);
+  return entries.length > 0 ? bytes - 1 : bytes;
+}

@@ -1,0 +1,78 @@
+import { type Kysely, type Migration, type MigrationProvider, Migrator } from 'kysely';
+import type { StoreSchema } from './schema.js';
+
+/** Never changed once released; what changes the tables is a new entry with the next number. */
+const MIGRATIONS: Record<string, Migration> = {
+  '0001-calls-sessions-tool-lists': { up: createTables },
+};
+
+const provider: MigrationProvider = { getMigrations: async () => MIGRATIONS };
+
+/** Brings the tables of an older version, or of none, to this one. Rejects when they are of a newer one. */
+export async function migrate<Schema>(db: Kysely<Schema>): Promise<void> {
+  const { error } = await new Migrator({ db, provider }).migrateToLatest();
+  if (error !== undefined) throw error;
+}
+
+async function createTables(db: Kysely<StoreSchema>): Promise<void> {
+  await db.schema
+    .createTable('calls')
+    .addColumn('seq', 'integer', (column) => column.primaryKey().autoIncrement())
+    .addColumn('id', 'text', (column) => column.notNull().unique())
+    .addColumn('started_at', 'integer', (column) => column.notNull())
+    .addColumn('principal', 'text', (column) => column.notNull())
+    .addColumn('session_id', 'text', (column) => column.notNull())
+    .addColumn('client', 'text')
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('server', 'text', (column) => column.notNull())
+    .addColumn('tool', 'text', (column) => column.notNull())
+    .addColumn('arguments', 'text', (column) => column.notNull())
+    .addColumn('arguments_cut', 'integer', (column) => column.notNull())
+    .addColumn('outcome', 'text', (column) => column.notNull())
+    .addColumn('error_code', 'text')
+    .addColumn('error_message', 'text')
+    .addColumn('duration_ms', 'real', (column) => column.notNull())
+    .addColumn('argument_bytes', 'integer', (column) => column.notNull())
+    .addColumn('result_bytes', 'integer', (column) => column.notNull())
+    .execute();
+  // Each filter alone, newest first; two filters at once use the better one.
+  await createIndex(db, 'calls', ['started_at']);
+  for (const filter of ['session_id', 'server', 'tool']) {
+    await createIndex(db, 'calls', [filter, 'started_at']);
+  }
+  // Most calls succeed, and a search for those finds them without an index.
+  await db.schema
+    .createIndex('calls_by_outcome_and_started_at')
+    .on('calls')
+    .columns(['outcome', 'started_at'])
+    .where('outcome', '<>', 'ok')
+    .execute();
+  await db.schema
+    .createTable('sessions')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('owner', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'integer', (column) => column.notNull())
+    .addColumn('last_used_at', 'integer', (column) => column.notNull())
+    .addColumn('lifetime', 'text', (column) => column.notNull())
+    .addColumn('client', 'text')
+    .addColumn('policy', 'text')
+    .addColumn('ended_at', 'integer')
+    .execute();
+  await createIndex(db, 'sessions', ['last_used_at']);
+  await db.schema
+    .createTable('tool_lists')
+    .addColumn('server_id', 'text', (column) => column.notNull())
+    .addColumn('config_hash', 'text', (column) => column.notNull())
+    .addColumn('tools', 'text', (column) => column.notNull())
+    .addColumn('listed_at', 'integer', (column) => column.notNull())
+    .addPrimaryKeyConstraint('tool_lists_pk', ['server_id', 'config_hash'])
+    .execute();
+}
+
+async function createIndex(db: Kysely<StoreSchema>, table: string, columns: string[]): Promise<void> {
+  await db.schema
+    .createIndex(`${table}_by_${columns.join('_and_')}`)
+    .on(table)
+    .columns(columns)
+    .execute();
+}

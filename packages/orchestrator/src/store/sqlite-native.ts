@@ -1,0 +1,89 @@
+import { closeSync, fchmodSync, openSync } from 'node:fs';
+
+export interface SqliteAnswer {
+  rows: unknown[];
+  changes: number | bigint;
+}
+
+/** One open database file. */
+export interface SqliteFile {
+  /** Carries out one statement; it is compiled at its first use and then only bound anew. */
+  run(sql: string, parameters: readonly unknown[]): SqliteAnswer;
+  close(): void;
+}
+
+interface NativeStatement {
+  all(...parameters: unknown[]): unknown[];
+  run(...parameters: unknown[]): { changes: number | bigint };
+  columns(): unknown[];
+}
+
+/** The part of `node:sqlite` that is used here; `@photostructure/sqlite` has the same. */
+interface SqliteModule {
+  DatabaseSync: new (
+    file: string,
+  ) => {
+    exec(sql: string): void;
+    prepare(sql: string): NativeStatement;
+    close(): void;
+  };
+}
+
+/** WAL with NORMAL: a crash of this process loses nothing, one of the machine the last moments. */
+const SETTINGS = `
+  PRAGMA busy_timeout = 5000;
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = NORMAL;
+  PRAGMA wal_autocheckpoint = 4000;
+  PRAGMA cache_size = -8000;
+  PRAGMA temp_store = MEMORY;
+`;
+/** More distinct queries than this product has; the oldest may go. */
+const CACHED_STATEMENTS = 200;
+
+/** Opens a file, and makes it where missing, for this user alone. Its calls block, so it is used in a thread of its own. */
+export async function openSqlite(file: string): Promise<SqliteFile> {
+  const { DatabaseSync } = await sqliteModule();
+  // SQLite gives the -wal and -shm files the mode of the database file, so that one is made first.
+  const handle = openSync(file, 'a', 0o600);
+  fchmodSync(handle, 0o600);
+  closeSync(handle);
+  const native = new DatabaseSync(file);
+  native.exec(SETTINGS);
+  const statements = new Map<string, (parameters: readonly unknown[]) => SqliteAnswer>();
+  return {
+    run(sql, parameters) {
+      let statement = statements.get(sql);
+      if (!statement) {
+        statement = runner(native.prepare(sql));
+        const [oldest] = statements.keys();
+        if (oldest !== undefined && statements.size >= CACHED_STATEMENTS) statements.delete(oldest);
+        statements.set(sql, statement);
+      }
+      return statement(parameters);
+    },
+    close: () => native.close(),
+  };
+}
+
+function runner(statement: NativeStatement): (parameters: readonly unknown[]) => SqliteAnswer {
+  if (statement.columns().length === 0) {
+    return (parameters) => ({ rows: [], changes: statement.run(...parameters).changes });
+  }
+  return (parameters) => ({ rows: statement.all(...parameters), changes: 0 });
+}
+
+/** Node's own where it comes without a flag (>= 22.13) and knows a statement's columns, else its drop-in. */
+async function sqliteModule(): Promise<SqliteModule> {
+  const builtin = process.getBuiltinModule('node:sqlite');
+  return builtin && isSqliteModule(builtin) ? builtin : import('@photostructure/sqlite');
+}
+
+function isSqliteModule(module: object): module is SqliteModule {
+  return (
+    'DatabaseSync' in module &&
+    'StatementSync' in module &&
+    typeof module.StatementSync === 'function' &&
+    'columns' in module.StatementSync.prototype
+  );
+}
