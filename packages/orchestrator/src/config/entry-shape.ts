@@ -1,0 +1,64 @@
+import type { JsonObject } from '@mcpbridge/shared/json-rpc.js';
+import { meantName } from '@mcpbridge/shared/mistyped.js';
+import { compileSchema } from '@mcpbridge/shared/validate.js';
+
+const text = { type: 'string' };
+/** People write ports and switches without quotation marks; null takes a variable away. */
+const values = { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean', 'null'] } };
+const duration = { type: ['string', 'number'] };
+
+/** What we read of an entry, under every name that people already use for it. */
+const properties: JsonObject = {
+  command: text,
+  args: { type: 'array', items: { type: ['string', 'number', 'boolean'] } },
+  env: values,
+  cwd: text,
+  working_dir: text,
+  url: text,
+  serverUrl: text,
+  httpUrl: text,
+  headers: values,
+  type: text,
+  protocol: text,
+  transport: text,
+  isolation: { enum: ['session', 'shared'] },
+  timeout: duration,
+  startTimeout: duration,
+  description: { type: 'string' },
+  disabled: { type: 'boolean' },
+  enabled: { type: 'boolean' },
+  oauth: { type: 'object' },
+};
+
+/** Fields of other clients and of registries, which are kept and mean nothing here. */
+const FOREIGN = new Set([
+  ...['alwaysAllow', 'allowedTools', 'autoApprove', 'disabledTools', 'enabledTools', 'excludeTools'],
+  ...['includeTools', 'tools', 'trust', 'gallery', 'icon', 'icons', 'version', 'metadata', 'docker', 'dev'],
+  ...['envFile', 'id', 'name', 'title', 'tags', 'pool_config', 'public_only', 'note', 'comment', '$schema'],
+]);
+
+const check = compileSchema({ type: 'object', properties });
+
+/** One sentence for each field that is misspelt or of the wrong kind. */
+export function shapeFaults(raw: JsonObject): string[] {
+  const faults: string[] = [];
+  for (const key of Object.keys(raw)) {
+    const meant = key in properties || FOREIGN.has(key) ? undefined : meantName(key, Object.keys(properties));
+    if (meant) faults.push(`"${key}" is not known; did you mean "${meant}"?`);
+  }
+  for (const line of check(raw)) faults.push(asSentence(line));
+  return faults;
+}
+
+/** `/env/TOKEN: must be string, got object` as `"env.TOKEN" must be string, got object.` */
+function asSentence(line: string): string {
+  const end = line.indexOf(': ');
+  const path = line.slice(1, end).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
+  const expected = line
+    .slice(end + 2)
+    .replace(
+      /^must be ([a-z]+(?:,[a-z]+)+)/,
+      (_, kinds: string) => `must be ${kinds.replaceAll(',', ' or ')}`,
+    );
+  return `"${path}" ${expected}.`;
+}

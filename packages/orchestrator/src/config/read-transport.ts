@@ -1,0 +1,82 @@
+import { resolve } from 'node:path';
+import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
+import type { Reading } from './read-entry.js';
+import type { HttpTransportEntry, StdioTransportEntry } from './server-entry.js';
+
+type Kind = 'stdio' | 'http' | 'sse';
+
+const KINDS: Record<string, Kind> = { stdio: 'stdio', http: 'http', streamablehttp: 'http', sse: 'sse' };
+const KIND_FIELDS = ['type', 'protocol', 'transport'] as const;
+
+/** How a server is reached; undefined when `faults` says why that cannot be told. */
+export function readTransport(reading: Reading): StdioTransportEntry | HttpTransportEntry | undefined {
+  const { raw, faults } = reading;
+  const { command } = raw;
+  const url = raw.url ?? raw.httpUrl ?? raw.serverUrl;
+  if (command === undefined && url === undefined) {
+    faults.push('It needs a "command" to start or a "url" to call.');
+    return undefined;
+  }
+  if (command !== undefined && url !== undefined) {
+    faults.push('It has a "command" and a "url"; keep one of them.');
+    return undefined;
+  }
+  const said = saidKind(reading);
+  if (typeof command === 'string') {
+    if (said && said !== 'stdio')
+      faults.push(`It is of type "${said}", which needs a "url" and not a "command".`);
+    return stdio(reading, command);
+  }
+  if (typeof url !== 'string') return undefined;
+  if (said === 'stdio') faults.push('It is of type "stdio", which needs a "command" and not a "url".');
+  return http(reading, url, said === 'http' || said === 'sse' ? said : guess(url));
+}
+
+function saidKind({ raw, faults }: Reading): Kind | undefined {
+  const said = new Set<Kind>();
+  for (const field of KIND_FIELDS) {
+    const word = raw[field];
+    if (typeof word !== 'string') continue;
+    const kind = KINDS[word.toLowerCase().replace(/[-_]/g, '')];
+    if (kind) said.add(kind);
+    else faults.push(`"${field}" is "${word}"; use "stdio", "http" or "sse".`);
+  }
+  if (said.size > 1)
+    faults.push('"type", "protocol" and "transport" contradict each other; keep one of them.');
+  return [...said][0];
+}
+
+function guess(url: string): Kind {
+  return url.includes('/sse') ? 'sse' : 'http';
+}
+
+function stdio({ raw, context, faults, fill }: Reading, given: string): StdioTransportEntry {
+  const command = fill('command', given);
+  if (command.trim() === '') faults.push('"command" is empty.');
+  const cwd = raw.cwd ?? raw.working_dir;
+  return {
+    kind: 'stdio',
+    command,
+    args: Array.isArray(raw.args) ? raw.args.map((arg, index) => fill(`args.${index}`, arg)) : [],
+    env: texts('env', raw.env, fill),
+    cwd: cwd === undefined ? context.folder : resolve(context.folder, fill('cwd', cwd)),
+  };
+}
+
+function http({ raw, faults, fill }: Reading, given: string, kind: Kind): HttpTransportEntry {
+  const before = faults.length;
+  const url = fill('url', given);
+  // With a placeholder left in it, it was named already.
+  if (faults.length === before && !isHttp(url)) faults.push('"url" must be an http or https address.');
+  return { kind: kind === 'sse' ? 'sse' : 'http', url, headers: texts('headers', raw.headers, fill) };
+}
+
+function isHttp(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+}
+
+function texts(field: string, values: unknown, fill: Reading['fill']): Record<string, string> {
+  if (!isObject(values)) return {};
+  const given = Object.entries(values as JsonObject).filter(([, value]) => value !== null);
+  return Object.fromEntries(given.map(([name, value]) => [name, fill(`${field}.${name}`, value)]));
+}
