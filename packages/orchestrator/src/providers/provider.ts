@@ -1,4 +1,5 @@
 import type { JsonObject, RpcNotification } from '@mcpbridge/shared/json-rpc.js';
+import type { Era } from '@mcpbridge/shared/protocol.js';
 import type { ToolDefinition, ToolResult } from '@mcpbridge/shared/tools.js';
 
 export type ProviderKind = 'mcp' | 'custom' | 'virtual' | 'workspace';
@@ -76,4 +77,43 @@ export interface ToolProvider {
   /** Ends everything that the session holds here: connections, processes. */
   endSession(sessionId: string): Promise<void>;
   close(): Promise<void>;
+}
+
+/** What an upstream said of itself when a connection to it was opened. */
+export interface Opened {
+  era: Era;
+  version: string;
+  capabilities: JsonObject;
+  serverInfo?: JsonObject;
+  instructions?: string;
+  /** The result of initialize or server/discover as it came. */
+  raw: JsonObject;
+}
+
+export interface RelayOptions {
+  signal: AbortSignal;
+  listener?: CallListener;
+}
+
+/** A provider that speaks MCP itself: what is no tool call is relayed to it message by message. */
+export interface McpRelay extends ToolProvider {
+  /** The last lines that its processes wrote on stderr, oldest first. */
+  readonly stderr: readonly string[];
+  /** From its latest connection; undefined while there was none. */
+  readonly about: Opened | undefined;
+  /** Opens the caller's connection if it is not open. */
+  opened(caller: Caller): Promise<Opened>;
+  /** Rejects with the upstream's own RpcFailure unchanged. */
+  request(
+    caller: Caller,
+    method: string,
+    params: JsonObject | undefined,
+    options: RelayOptions,
+  ): Promise<unknown>;
+  /** Reaches the caller's connection if it is open. */
+  notify(caller: Caller, method: string, params: JsonObject | undefined): void;
+}
+
+export function isRelay(provider: ToolProvider): provider is McpRelay {
+  return provider.kind === 'mcp';
 }

@@ -1,0 +1,73 @@
+import { TransformStream } from 'node:stream/web';
+import { AppError } from '@mcpbridge/shared/errors.js';
+import { Agent, fetch, type Response as UndiciResponse } from 'undici';
+
+const EVENT_ENDS = ['\n\n', '\n\r\n'];
+
+/**
+ * The sockets of one connection, and a limit for what comes over them. This is the one module that knows undici.
+ * There are no time limits: a call may be silent for an hour, and its deadline is set elsewhere.
+ */
+export class HttpRoad {
+  private readonly agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+
+  constructor(
+    private readonly server: string,
+    private readonly maxBytes: number,
+    /** Hears of a message that is too large, with the id of the request that it came upon. */
+    private readonly refuse: (id: number | undefined, error: AppError) => void,
+  ) {}
+
+  async fetch(url: string | URL, init: RequestInit = {}): Promise<Response> {
+    const { method = 'GET', signal, redirect } = init;
+    const body = typeof init.body === 'string' ? init.body : null;
+    const response = await fetch(url, {
+      method,
+      body,
+      headers: [...new Headers(init.headers)],
+      dispatcher: this.agent,
+      ...(signal ? { signal } : {}),
+      ...(redirect ? { redirect } : {}),
+    });
+    const { status, statusText, headers } = response;
+    return new Response(this.bounded(response, body), { status, statusText, headers: [...headers] });
+  }
+
+  close(): Promise<void> {
+    return this.agent.destroy();
+  }
+
+  private bounded({ body, headers }: UndiciResponse, request: string | null) {
+    const announced = Number(headers.get('content-length') ?? Number.NaN);
+    if (!body || announced <= this.maxBytes) return body;
+    const isEventStream = headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+    return body.pipeThrough(limited(this.maxBytes, isEventStream, () => this.tooLarge(request)));
+  }
+
+  private tooLarge(request: string | null): AppError {
+    const limit = this.maxBytes;
+    const sentence = `Server "${this.server}" sent a message of more than ${limit} bytes.`;
+    const error = new AppError('RESULT_TOO_LARGE', sentence, { details: { limit } });
+    const id = /^\{"jsonrpc":"2\.0","id":(\d+)/.exec(request ?? '')?.[1];
+    this.refuse(id === undefined ? undefined : Number(id), error);
+    return error;
+  }
+}
+
+/** Breaks off at a message of more than `limit` bytes: a JSON body is one; an event stream, which may go on for days, has many. */
+function limited(limit: number, isEventStream: boolean, tooLarge: () => Error) {
+  let bytes = 0;
+  return new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      const end = isEventStream ? lastEventEnd(chunk) : -1;
+      bytes = end === -1 ? bytes + chunk.length : chunk.length - end;
+      if (bytes > limit) controller.error(tooLarge());
+      else controller.enqueue(chunk);
+    },
+  });
+}
+
+function lastEventEnd(chunk: Uint8Array): number {
+  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  return Math.max(...EVENT_ENDS.map((end) => bytes.lastIndexOf(end)));
+}

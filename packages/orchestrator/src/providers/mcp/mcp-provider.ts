@@ -1,0 +1,290 @@
+import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
+import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
+import type { ToolDefinition, ToolResult } from '@mcpbridge/shared/tools.js';
+import type { ServerEntry } from '../../config/server-entry.js';
+import type { Log } from '../../log.js';
+import type { Settings } from '../../settings.js';
+import type { Caller, Health, McpRelay, Opened, ProviderCall, RelayOptions, ToolList } from '../provider.js';
+import { type Connection, openConnection, type SessionMemory } from './connection.js';
+import { COMMON, Connections } from './connections.js';
+import { LineRing } from './line-ring.js';
+import { listTools } from './lists.js';
+import { paramHeaders } from './param-headers.js';
+import { Routing } from './routing.js';
+import { ToolLists } from './tool-lists.js';
+
+const STDERR_LINES = 200;
+const LAST_WORDS = 3;
+const MAX_CONNECTIONS = 64;
+/** Requests that change nothing, or nothing more when they come twice. */
+const READS =
+  /^(tools\/list|resources\/|prompts\/|completion\/|logging\/|ping$|tasks\/(get|list|result|cancel)$)/;
+
+export interface McpProviderOptions extends Pick<Settings, 'env' | 'idleTimeoutMs' | 'maxMessageBytes'> {
+  log: Log;
+  /** Connections, and so processes, that this server may have at once. */
+  maxConnections?: number;
+}
+
+/** Hears that the tools changed: of one session, or of all. */
+export type ListChangedListener = (sessionId?: string) => void;
+
+/** One upstream MCP server, whatever its transport and era. */
+export class McpProvider implements McpRelay {
+  readonly kind = 'mcp';
+  readonly id: string;
+  private readonly pool: Connections;
+  private readonly lists = new ToolLists((key) => this.readTools(key));
+  private readonly listeners = new Set<ListChangedListener>();
+  private readonly lines = new LineRing(STDERR_LINES);
+  private stopped = false;
+  private listFailure: string | undefined;
+  /** What the latest connection was told. */
+  about: Opened | undefined;
+
+  constructor(
+    private readonly entry: ServerEntry,
+    private readonly options: McpProviderOptions,
+  ) {
+    this.id = entry.id;
+    this.pool = new Connections({
+      server: entry.id,
+      idleTimeoutMs: options.idleTimeoutMs,
+      maxConnections: options.maxConnections ?? MAX_CONNECTIONS,
+      connect: (key, caller, memory, over) => this.connect(key, caller, memory, over),
+      mustStay: (key, { opened }) => key === COMMON && announcesTools(opened),
+    });
+  }
+
+  get listed(): ToolList | undefined {
+    return this.lists.common;
+  }
+
+  /** `listed`, unless the session's own connection said that its tools are others. */
+  listedFor(sessionId: string): ToolList | undefined {
+    return this.lists.of(sessionId);
+  }
+
+  get health(): Health {
+    if (this.stopped) return { state: 'stopped' };
+    if (this.pool.failure) return { state: 'failed', ...this.pool.failure };
+    if (this.listFailure !== undefined) return { state: 'failed', reason: this.listFailure };
+    return this.listed ? { state: 'ready' } : { state: 'starting' };
+  }
+
+  /** The last lines that the server's processes wrote on stderr, and on stdout beside the protocol. */
+  get stderr(): readonly string[] {
+    return this.lines.lines;
+  }
+
+  async refresh(): Promise<ToolList> {
+    try {
+      await this.lists.refresh();
+      this.listFailure = undefined;
+    } catch (error) {
+      const failure = this.listingFailure(error);
+      this.listFailure = failure.message;
+      throw failure;
+    }
+    return this.listed ?? { tools: [], rejected: [] };
+  }
+
+  async call({ caller, tool, args, meta, signal, listener }: ProviderCall): Promise<ToolResult> {
+    const params: JsonObject = { name: tool, arguments: args };
+    if (meta) params._meta = meta;
+    const repeatable = () => isRepeatable(this.toolOf(caller, tool)?.annotations);
+    const origin = listener ? { caller, listener } : { caller };
+    const result = await this.using(caller, signal, tool, repeatable, (connection) => {
+      const schema = connection.opened.era === 'modern' ? this.toolOf(caller, tool)?.inputSchema : undefined;
+      const headers = schema && paramHeaders(schema, args);
+      return connection.request(
+        'tools/call',
+        params,
+        headers ? { signal, origin, headers } : { signal, origin },
+      );
+    });
+    if (!isObject(result)) {
+      throw new AppError('PROVIDER_ERROR', `Server "${this.id}" answered "${tool}" with no result.`);
+    }
+    return result;
+  }
+
+  /** Any other MCP method, on the connection of the caller's session. Rejects with an RpcFailure as the server sent it. */
+  request(
+    caller: Caller,
+    method: string,
+    params: JsonObject | undefined,
+    { signal, listener }: RelayOptions,
+  ): Promise<unknown> {
+    const origin = listener ? { caller, listener } : { caller };
+    return this.using(
+      caller,
+      signal,
+      method,
+      () => READS.test(method),
+      (connection) => connection.request(method, params, { signal, origin }),
+    );
+  }
+
+  /** Goes to the session's own connection if there is one: what nobody has heard needs no correction. */
+  notify(caller: Caller, method: string, params: JsonObject | undefined): void {
+    const connection = this.entry.isolation === 'session' ? this.pool.ready(caller.sessionId) : undefined;
+    if (connection?.opened.era === 'legacy') connection.peer.notify(method, params);
+  }
+
+  /** What the server said of itself to this session; connects if need be. */
+  async opened(caller: Caller, signal?: AbortSignal): Promise<Opened> {
+    const key = this.keyOf(caller);
+    this.refuseIfStopped();
+    return (await this.pool.get(key, caller, signal)).opened;
+  }
+
+  /** Heard after the new list has been read; answers how to stop hearing. */
+  onListChanged(listener: ListChangedListener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  async endSession(sessionId: string): Promise<void> {
+    const reason = new AppError('CALL_CANCELLED', 'The session ended.');
+    this.lists.forget(sessionId);
+    if (this.entry.isolation === 'session') return this.pool.end(sessionId, reason);
+    const common = this.pool.ready(COMMON);
+    common?.peer.cancelAll((origin) => origin?.caller.sessionId === sessionId, reason);
+  }
+
+  /** Ends every connection; calls fail until `start`. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await this.pool.endAll(new AppError('CALL_CANCELLED', `Server "${this.id}" is being stopped.`));
+  }
+
+  /** Usable again, at once and whatever failed before. */
+  async start(): Promise<ToolList> {
+    this.stopped = false;
+    return this.refresh();
+  }
+
+  close(): Promise<void> {
+    return this.stop();
+  }
+
+  /**
+   * One more try where nothing can happen twice: the request provably never started and its connection is gone,
+   * or the answer was lost of one that may be repeated.
+   */
+  private async using<T>(
+    caller: Caller,
+    signal: AbortSignal,
+    what: string,
+    repeatable: () => boolean,
+    use: (connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    this.refuseIfStopped();
+    const key = this.keyOf(caller);
+    const connection = this.pool.ready(key) ?? (await this.pool.get(key, caller, signal));
+    if (key !== COMMON) connection.routing.caller = caller;
+    try {
+      return await use(connection);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      const neverStarted = error.retryable && this.pool.ready(key) !== connection;
+      if (!neverStarted && !(error.code === 'CONNECTION_LOST' && repeatable())) throw lostDuring(what, error);
+      this.refuseIfStopped();
+      const again = this.pool.ready(key) ?? (await this.pool.get(key, caller, signal));
+      return use(again).catch((second) => {
+        throw lostDuring(what, second);
+      });
+    }
+  }
+
+  private keyOf(caller: Caller): string {
+    return this.entry.isolation === 'session' ? caller.sessionId : COMMON;
+  }
+
+  private refuseIfStopped(): void {
+    if (!this.stopped) return;
+    throw new AppError('PROVIDER_UNAVAILABLE', `Server "${this.id}" is stopped.`, { retryable: false });
+  }
+
+  private toolOf(caller: Caller, name: string): ToolDefinition | undefined {
+    return this.lists.of(caller.sessionId)?.tools.find((tool) => tool.name === name);
+  }
+
+  private async connect(
+    key: string,
+    caller: Caller | undefined,
+    memory: SessionMemory,
+    over: AbortSignal,
+  ): Promise<Connection> {
+    const { env, maxMessageBytes, log } = this.options;
+    const context = { env, maxMessageBytes, log, words: new LineRing(LAST_WORDS, this.lines) };
+    const routing = new Routing(this.id, key === COMMON ? undefined : caller, {
+      toolsChanged: (from) => this.toolsChanged(from),
+      dropped: () => log.debug(`Server "${this.id}": a message that belongs to no call was dropped.`),
+      spent: (from) => this.forget(from),
+      closed: (from, reason) => {
+        if (this.forget(from)) log.warn(reason.message);
+      },
+    });
+    const leaving = (ended: Promise<void>) => void this.pool.leave(ended);
+    const connection = await openConnection(this.entry, context, routing, memory, {
+      lastEra: this.about?.era,
+      over,
+      leaving,
+    });
+    this.about = connection.opened;
+    return connection;
+  }
+
+  /** False for a connection that was on its way out already. */
+  private forget(routing: Routing): boolean {
+    if (!this.pool.forget(routing)) return false;
+    const sessionId = routing.caller?.sessionId;
+    if (sessionId !== undefined && this.lists.forget(sessionId)) this.tell(sessionId);
+    return true;
+  }
+
+  private async toolsChanged(routing: Routing): Promise<void> {
+    const sessionId = routing.caller?.sessionId;
+    try {
+      await (sessionId === undefined ? this.lists.refresh() : this.lists.sessionChanged(sessionId));
+    } catch (error) {
+      // The old list stays; whoever asks for a refresh hears why it failed.
+      this.options.log.warn(this.listingFailure(error).message);
+    }
+    this.tell(sessionId);
+  }
+
+  private tell(sessionId: string | undefined): void {
+    for (const listener of this.listeners) listener(sessionId);
+  }
+
+  private async readTools(key: string): Promise<ToolList | undefined> {
+    this.refuseIfStopped();
+    const connection =
+      this.pool.ready(key) ?? (key === COMMON ? await this.pool.get(key, undefined) : undefined);
+    return connection && listTools((method, params) => connection.request(method, params));
+  }
+
+  private listingFailure(error: unknown): AppError {
+    if (error instanceof AppError && error.code === 'PROVIDER_UNAVAILABLE') return error;
+    const sentence = `Server "${this.id}" did not list its tools: ${messageOf(error)}`;
+    return new AppError('PROVIDER_UNAVAILABLE', sentence, { cause: error });
+  }
+}
+
+function isRepeatable(annotations: unknown): boolean {
+  return isObject(annotations) && (annotations.readOnlyHint === true || annotations.idempotentHint === true);
+}
+
+function announcesTools({ capabilities }: Opened): boolean {
+  return isObject(capabilities.tools) && capabilities.tools.listChanged === true;
+}
+
+/** Names the tool, which the connection did not know. */
+function lostDuring(what: string, error: unknown): unknown {
+  if (!(error instanceof AppError) || error.code !== 'CONNECTION_LOST') return error;
+  const { cause, details } = error;
+  return new AppError('CONNECTION_LOST', `"${what}" was cut off: ${error.message}`, { cause, details });
+}

@@ -1,0 +1,91 @@
+import type { AppError } from '@mcpbridge/shared/errors.js';
+import {
+  isObject,
+  type JsonObject,
+  RPC,
+  RpcFailure,
+  type RpcNotification,
+} from '@mcpbridge/shared/json-rpc.js';
+import { META } from '@mcpbridge/shared/protocol.js';
+import type { Caller } from '../provider.js';
+import type { Peer, PeerEvents } from './peer.js';
+
+/** What a connection of nobody in particular declares, so that servers list the tools that need it. */
+const COMMON_CAPABILITIES: JsonObject = {
+  roots: { listChanged: true },
+  sampling: {},
+  elicitation: { form: {}, url: {} },
+};
+
+interface RoutingHooks {
+  toolsChanged(routing: Routing): Promise<void>;
+  /** A message that could not be given to anybody without showing it to the wrong one. */
+  dropped(): void;
+  spent(routing: Routing): void;
+  closed(routing: Routing, reason: AppError): void;
+}
+
+/**
+ * Decides to whom a message of the upstream goes. On a session's own connection that is the session, or its one
+ * running call; on a common one (listing, or shared by all sessions) only what surely belongs to a call arrives.
+ */
+export class Routing implements PeerEvents {
+  constructor(
+    private readonly server: string,
+    /** Of the session that the connection belongs to, as it was at the last use; undefined on a common one. */
+    public caller: Caller | undefined,
+    private readonly hooks: RoutingHooks,
+  ) {}
+
+  get capabilities(): JsonObject {
+    return this.caller?.capabilities ?? COMMON_CAPABILITIES;
+  }
+
+  notification(notification: RpcNotification, peer: Peer): void {
+    const { method } = notification;
+    if (method === 'notifications/subscriptions/acknowledged') return;
+    if (method === 'notifications/tools/list_changed') {
+      // The catalog first: the session will list again as soon as it hears of it.
+      void this.hooks.toolsChanged(this).then(() => this.caller?.notify(this.server, plain(notification)));
+      return;
+    }
+    const running = method === 'notifications/message' ? peer.running() : [];
+    const listener = running.length === 1 ? running[0]?.listener : undefined;
+    if (listener?.notification) listener.notification(plain(notification));
+    else if (this.caller) this.caller.notify(this.server, plain(notification));
+    else this.hooks.dropped();
+  }
+
+  async question(
+    method: string,
+    params: JsonObject | undefined,
+    signal: AbortSignal,
+    peer: Peer,
+  ): Promise<unknown> {
+    const running = peer.running();
+    const askable = running.filter(({ listener }) => listener?.ask);
+    const only = askable.length === 1 && (this.caller || running.length === 1) ? askable[0] : undefined;
+    if (only?.listener?.ask) return only.listener.ask(method, params, signal);
+    const caller = this.caller ?? (running.length === 1 ? running[0]?.caller : undefined);
+    if (caller) return caller.ask(this.server, method, params, signal);
+    if (method === 'roots/list' && running.length === 0) return { roots: [] };
+    throw new RpcFailure(RPC.internalError, `There is nobody who could be asked by ${method} here.`);
+  }
+
+  spent(): void {
+    this.hooks.spent(this);
+  }
+
+  closed(reason: AppError): void {
+    this.hooks.closed(this, reason);
+  }
+}
+
+/** Without the id of a subscription that the orchestrator holds, and the client knows nothing of. */
+function plain(notification: RpcNotification): RpcNotification {
+  const { params } = notification;
+  if (!params || !isObject(params._meta) || !(META.subscriptionId in params._meta)) return notification;
+  const { [META.subscriptionId]: _, ...meta } = params._meta;
+  const { _meta, ...rest } = params;
+  return { ...notification, params: Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta } };
+}

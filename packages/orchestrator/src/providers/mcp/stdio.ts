@@ -1,0 +1,166 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
+import { LineReader } from '@mcpbridge/shared/framing.js';
+import { isObject, type RpcMessage } from '@mcpbridge/shared/json-rpc.js';
+import type { StdioTransportEntry } from '../../config/server-entry.js';
+import { childEnvironment } from './child-environment.js';
+import { ProcessGroup } from './process-group.js';
+import type { Transport, TransportContext, TransportEvents } from './transport.js';
+
+const MAX_STDERR_LINE = 64 * 1024;
+/** After one of exit and end of output, the time for the other to come. */
+const SETTLE_MS = 200;
+
+/** Starts the server's process in a group of its own, without a shell. */
+export async function openStdio(
+  server: string,
+  entry: StdioTransportEntry,
+  context: TransportContext,
+): Promise<Transport> {
+  try {
+    const child = spawn(entry.command, entry.args, {
+      cwd: entry.cwd,
+      env: childEnvironment(context.env, entry.env),
+      detached: process.platform !== 'win32',
+      stdio: 'pipe',
+      windowsHide: true,
+    });
+    const id = await new Promise<number>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('spawn', () => resolve(child.pid ?? 0));
+    });
+    return new StdioTransport(server, child, new ProcessGroup(child, id), context);
+  } catch (error) {
+    throw new AppError('PROVIDER_UNAVAILABLE', `Server "${server}": ${whyNotStarted(entry, error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function whyNotStarted({ command, cwd }: StdioTransportEntry, error: unknown): string {
+  const code = isObject(error) ? error.code : undefined;
+  if (code === 'ENOENT' && cwd !== undefined && !existsSync(cwd))
+    return `its folder "${cwd}" does not exist.`;
+  if (code === 'ENOENT') return `the command "${command}" was not found; is it installed and on PATH?`;
+  if (code === 'EACCES')
+    return `the command "${command}" may not be run: it is not executable for this user.`;
+  return `the command "${command}" could not be started: ${messageOf(error)}`;
+}
+
+class StdioTransport implements Transport {
+  private events: TransportEvents | undefined;
+  private unsent = '';
+  private readonly ends = { exit: false, output: false };
+  private finished = false;
+
+  constructor(
+    private readonly server: string,
+    private readonly child: ChildProcessWithoutNullStreams,
+    private readonly group: ProcessGroup,
+    private readonly context: TransportContext,
+  ) {
+    child.on('error', (error) => context.log.warn(`Server "${server}": ${error.message}`));
+    child.stdin.on('error', () => {
+      // It reads no more; its exit or the end of its output says so, with the reason.
+    });
+    child.on('exit', () => this.noteEnd('exit'));
+    child.stdout.on('close', () => this.noteEnd('output'));
+    const errorLines = new LineReader({
+      maxBytes: MAX_STDERR_LINE,
+      onLine: (line) => this.hear(line.toString('utf8')),
+      onOversize: (head) => this.hear(head.toString('utf8')),
+    });
+    child.stderr.on('data', (chunk: Buffer) => errorLines.push(chunk));
+    child.stderr.on('end', () => errorLines.end());
+  }
+
+  listen(events: TransportEvents): void {
+    this.events = events;
+    const lines = new LineReader({
+      maxBytes: this.context.maxMessageBytes,
+      onLine: (line) => this.receive(line),
+      onOversize: (head, bytes) => this.refuse(head.toString('utf8'), bytes),
+    });
+    this.child.stdout.on('data', (chunk: Buffer) => lines.push(chunk));
+    this.child.stdout.on('end', () => lines.end());
+  }
+
+  /** Messages of one turn of the event loop leave in one write: one system call for many calls in flight. */
+  send(message: RpcMessage): void {
+    if (this.unsent === '') setImmediate(() => this.flush());
+    this.unsent += `${JSON.stringify(message)}\n`;
+  }
+
+  agreed(): void {}
+
+  close(): Promise<void> {
+    this.flush();
+    this.child.stdin.end();
+    return this.group.end();
+  }
+
+  private flush(): void {
+    const text = this.unsent;
+    this.unsent = '';
+    if (text !== '' && this.child.stdin.writable) this.child.stdin.write(text);
+  }
+
+  private receive(line: Buffer): void {
+    const text = line.toString('utf8');
+    const value = parsed(text);
+    if (isObject(value)) this.events?.message(value);
+    else if (Array.isArray(value)) for (const one of value.filter(isObject)) this.events?.message(one);
+    else this.hear(text);
+  }
+
+  private refuse(head: string, bytes: number): void {
+    const limit = this.context.maxMessageBytes;
+    const sentence = `Server "${this.server}" sent a message of ${bytes} bytes; at most ${limit} are taken.`;
+    this.context.log.warn(sentence);
+    const id = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)/.exec(head)?.[1];
+    this.events?.failed(
+      id === undefined ? undefined : Number(id),
+      new AppError('RESULT_TOO_LARGE', sentence, { details: { bytes, limit } }),
+    );
+  }
+
+  private hear(line: string): void {
+    this.context.words.push(line);
+  }
+
+  /** The process may leave before its last words are read, and close its output before it leaves. */
+  private noteEnd(what: 'exit' | 'output'): void {
+    this.ends[what] = true;
+    if (this.ends.exit && this.ends.output) this.finish();
+    else setTimeout(() => this.finish(), SETTLE_MS).unref();
+  }
+
+  private finish(): void {
+    if (this.finished) return;
+    this.finished = true;
+    void this.close();
+    const { exitCode, signalCode } = this.child;
+    const words = this.context.words.lines;
+    const said = words.length === 0 ? '' : ` Its last words: ${words.join(' | ')}`;
+    this.events?.closed(
+      new AppError('CONNECTION_LOST', `Server "${this.server}" ${howItEnded(exitCode, signalCode)}.${said}`, {
+        details: { exitCode, signal: signalCode, stderr: [...words] },
+      }),
+    );
+  }
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    // Noise that a library printed; the protocol goes on with the next line.
+    return undefined;
+  }
+}
+
+function howItEnded(exitCode: number | null, signal: NodeJS.Signals | null): string {
+  if (exitCode !== null) return `ended with exit code ${exitCode}`;
+  return signal === null ? 'closed its output' : `was ended by ${signal}`;
+}
