@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { afterAll } from '@jest/globals';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const fixture = (name: string) => `${root}/tests/fixtures/${name}`;
@@ -31,8 +32,21 @@ export function startNode(
   env: NodeJS.ProcessEnv = {},
   cwd = root,
 ): ChildProcess {
-  return spawn(process.execPath, [file, ...args], { cwd, env: { ...plainEnv(), ...env }, stdio: 'pipe' });
+  const child = spawn(process.execPath, [file, ...args], {
+    cwd,
+    env: { ...plainEnv(), ...env },
+    stdio: 'pipe',
+  });
+  started.push(child);
+  return child;
 }
+
+/** A test that failed half-way leaves its processes to this. */
+const started: ChildProcess[] = [];
+afterAll(async () => {
+  for (const child of started) child.kill('SIGKILL');
+  await Promise.all(started.map(ended));
+});
 
 /** True while a process of this id exists (a zombie counts as gone). */
 export function isAlive(pid: number): boolean {

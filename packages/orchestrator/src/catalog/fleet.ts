@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import type { ToolDefinition } from '@mcpbridge/shared/tools.js';
+import type { ConfiguredServer, ServerEntry } from '../config/server-entry.js';
+import type { ToolProvider } from '../providers/provider.js';
+import type { Catalog } from './catalog.js';
+
+/** Tool lists of earlier runs, kept under the hash of the configuration that gave them. */
+export interface ToolLists {
+  get(serverId: string, configHash: string): Promise<readonly ToolDefinition[] | undefined>;
+  put(serverId: string, configHash: string, tools: readonly ToolDefinition[]): Promise<void>;
+}
+
+interface FleetDeps {
+  catalog: Catalog;
+  lists: ToolLists;
+  create(entry: ServerEntry): ToolProvider;
+}
+
+/** What became of one server in a discovery. */
+export interface DiscoveryOutcome {
+  server: string;
+  outcome: 'ok' | 'failed' | 'faulty' | 'disabled';
+  tools: number;
+  error?: string;
+  durationMs: number;
+}
+
+/** The upstreams as the configuration wants them: started, exchanged and closed one by one, never all for one. */
+export class Fleet {
+  private readonly hashes = new Map<string, string>();
+  servers: readonly ConfiguredServer[] = [];
+
+  constructor(private readonly deps: FleetDeps) {}
+
+  /** Brings the providers in line with the configuration; a server whose entry is as before is not touched. */
+  async apply(servers: readonly ConfiguredServer[]): Promise<void> {
+    this.servers = servers;
+    const wanted = new Map(servers.map((server) => [server.id, server]));
+    for (const id of this.hashes.keys()) if (wanted.get(id)?.state !== 'usable') this.drop(id);
+    await Promise.all(servers.map((server) => this.bring(server)));
+  }
+
+  entry(id: string): ServerEntry | undefined {
+    const server = this.servers.find((candidate) => candidate.id === id);
+    return server?.state === 'usable' ? server.entry : undefined;
+  }
+
+  /** Lists one server anew and says how it went; rejects never. */
+  async discover(server: ConfiguredServer): Promise<DiscoveryOutcome> {
+    const started = performance.now();
+    const outcome = (rest: Omit<DiscoveryOutcome, 'server' | 'durationMs'>): DiscoveryOutcome => ({
+      server: server.id,
+      ...rest,
+      durationMs: Math.round(performance.now() - started),
+    });
+    if (server.state === 'faulty')
+      return outcome({ outcome: 'faulty', tools: 0, error: server.faults.join(' ') });
+    const provider = this.deps.catalog.provider(server.id);
+    if (server.state === 'disabled' || !provider) return outcome({ outcome: 'disabled', tools: 0 });
+    await this.list(provider);
+    const tools = provider.listed?.tools.length ?? 0;
+    const { health } = provider;
+    return health.state === 'failed'
+      ? outcome({ outcome: 'failed', tools, error: health.reason })
+      : outcome({ outcome: 'ok', tools });
+  }
+
+  private async bring(server: ConfiguredServer): Promise<void> {
+    const { catalog, lists, create } = this.deps;
+    if (server.state === 'faulty') catalog.setUnusable(server.id, server.faults.join(' '));
+    if (server.state === 'disabled') catalog.setUnusable(server.id, 'it is disabled in the configuration.');
+    if (server.state !== 'usable') return;
+    const hash = createHash('sha256').update(JSON.stringify(server.entry)).digest('hex');
+    if (this.hashes.get(server.id) === hash) return;
+    this.drop(server.id);
+    this.hashes.set(server.id, hash);
+    const earlier = await lists.get(server.id, hash);
+    if (this.hashes.get(server.id) !== hash) return;
+    const provider = create(server.entry);
+    catalog.add(provider, earlier);
+    void this.list(provider);
+  }
+
+  private async list(provider: ToolProvider): Promise<void> {
+    const hash = this.hashes.get(provider.id);
+    await this.deps.catalog.refresh(provider);
+    if (hash && provider.listed && provider.health.state === 'ready') {
+      await this.deps.lists.put(provider.id, hash, provider.listed.tools);
+    }
+  }
+
+  private drop(id: string): void {
+    const provider = this.deps.catalog.provider(id);
+    this.hashes.delete(id);
+    this.deps.catalog.remove(id);
+    void provider?.close();
+  }
+}

@@ -1,0 +1,122 @@
+import { AppError } from '@mcpbridge/shared/errors.js';
+import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
+import type { ToolResult } from '@mcpbridge/shared/tools.js';
+import { compileSchema } from '@mcpbridge/shared/validate.js';
+import { type ExecuteBody, executeBodySchema, WHOLE_RESULT } from '@mcpbridge/shared/wire.js';
+import type { CallPipeline } from '../calls/pipeline.js';
+import type { Target } from '../catalog/catalog.js';
+import type { Sessions } from '../sessions/sessions.js';
+import { readJson } from './body.js';
+import { callerSession } from './caller-session.js';
+import { EventReply } from './event-reply.js';
+import { callReply, sendJson } from './reply.js';
+import type { Exchange, HotRoute } from './routes.js';
+
+interface ExecuteDeps {
+  pipeline: CallPipeline;
+  sessions: Sessions;
+  maxBodyBytes: number;
+}
+
+const argumentsSchema: JsonObject = { type: ['object', 'null'], description: 'The arguments of the tool.' };
+
+/** The calls over REST: three routes that name the tool in the body, and the tool's own address in all its spellings. */
+export function executeRoutes(deps: ExecuteDeps): HotRoute[] {
+  const routes: HotRoute[] = [];
+  for (const kind of ['mcp', 'custom', 'virtual'] as const) {
+    const summary = kind === 'mcp' ? 'Call a tool of any kind' : `Call a ${kind} tool`;
+    const path = `/api/${kind}/execute`;
+    routes.push({
+      method: 'POST',
+      path,
+      summary,
+      body: executeBodySchema,
+      handle: (exchange) => byBody(deps, exchange, kind),
+    });
+  }
+  for (const prefix of ['', '/api', '/s/{session}', '/api/s/{session}']) {
+    for (const tail of ['mcp/{server}/{tool}', 'custom/{tool}', 'virtual/{tool}']) {
+      const kind = tail.slice(0, tail.indexOf('/'));
+      const path = `${prefix}/tools/${tail}`;
+      const summary = `Call a tool${prefix.includes('session') ? ' in a session' : ''}; the body is its arguments`;
+      routes.push({
+        method: 'POST',
+        path,
+        summary,
+        body: argumentsSchema,
+        handle: (exchange) => byPath(deps, exchange, kind),
+      });
+    }
+  }
+  return routes;
+}
+
+async function byBody(deps: ExecuteDeps, exchange: Exchange, kind: string): Promise<void> {
+  const body = readExecuteBody(await readJson(exchange.request, deps.maxBodyBytes));
+  await carry(deps, exchange, targetOf(kind, body), body.args, body.sessionId);
+}
+
+async function byPath(deps: ExecuteDeps, exchange: Exchange, kind: string): Promise<void> {
+  const { server = kind, tool = '' } = exchange.params;
+  await carry(deps, exchange, { server, tool }, await readJson(exchange.request, deps.maxBodyBytes));
+}
+
+/** `/api/mcp/execute` reaches every kind: by server, by the names `custom` and `virtual`, or by a listed name alone. */
+function targetOf(kind: string, body: ExecuteBody): Target {
+  if (kind !== 'mcp') return { server: kind, tool: body.tool };
+  return body.server === undefined ? { name: body.tool } : { server: body.server, tool: body.tool };
+}
+
+const checkExecuteBody = compileSchema(executeBodySchema);
+
+function readExecuteBody(value: unknown): ExecuteBody {
+  const faults = isObject(value) ? checkExecuteBody(value) : ['the body must be a JSON object'];
+  if (faults.length > 0 || !isObject(value)) {
+    throw new AppError(
+      'INVALID_REQUEST',
+      `Send {"server_name", "tool_name", "arguments"}: ${faults.join('; ')}.`,
+      { details: { faults } },
+    );
+  }
+  const text = (...names: string[]) =>
+    names.map((name) => value[name]).find((found) => typeof found === 'string' && found !== '') as
+      | string
+      | undefined;
+  const args = value.arguments ?? value.args;
+  const server = text('server_name', 'server');
+  const sessionId = text('session_id');
+  return {
+    tool: text('tool_name', 'tool') ?? '',
+    args: isObject(args) ? args : {},
+    ...(server === undefined ? {} : { server }),
+    ...(sessionId === undefined ? {} : { sessionId }),
+  };
+}
+
+async function carry(
+  deps: ExecuteDeps,
+  exchange: Exchange,
+  target: Target,
+  args: unknown,
+  sessionInBody?: string,
+): Promise<void> {
+  const { request, response } = exchange;
+  const session = await callerSession(deps.sessions, exchange, sessionInBody);
+  const abort = new AbortController();
+  response.on('close', () => {
+    if (!response.writableFinished) abort.abort(new AppError('CALL_CANCELLED', 'The caller went away.'));
+  });
+  const accept = request.headers.accept ?? '';
+  const client = request.headers['user-agent'];
+  const call = { session, target, args, abort, ...(client ? { client } : {}) };
+  if (accept.includes('text/event-stream')) {
+    const events = new EventReply(response);
+    await events.carry(() => deps.pipeline.run({ ...call, listener: events.listener }));
+    return;
+  }
+  answer(exchange, await deps.pipeline.run(call), accept);
+}
+
+function answer({ response }: Exchange, result: ToolResult, accept: string): void {
+  sendJson(response, 200, accept.includes(WHOLE_RESULT) ? result : callReply(result));
+}

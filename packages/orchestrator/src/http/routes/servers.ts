@@ -1,0 +1,126 @@
+import { AppError } from '@mcpbridge/shared/errors.js';
+import type { JsonObject } from '@mcpbridge/shared/json-rpc.js';
+import { nearestHint } from '@mcpbridge/shared/tool-names.js';
+import type { Catalog } from '../../catalog/catalog.js';
+import type { Discovery } from '../../catalog/discovery.js';
+import type { Fleet } from '../../catalog/fleet.js';
+import type { ConfiguredServer } from '../../config/server-entry.js';
+import type { ServersConfig } from '../../config/servers-config.js';
+import { isRelay } from '../../providers/provider.js';
+import type { PlainRoute, RouteInput, RouteReply } from '../routes.js';
+
+interface ServerDeps {
+  config: ServersConfig;
+  fleet: Fleet;
+  catalog: Catalog;
+  discovery: Discovery;
+}
+
+const configBody: JsonObject = {
+  type: 'object',
+  properties: {
+    config: { type: 'object', properties: { mcpServers: { type: 'object' } } },
+    mcpServers: { type: 'object' },
+  },
+};
+
+/** The configuration, what became of it, and the upstreams themselves. Secrets are in none of the answers. */
+export function serverRoutes(deps: ServerDeps): PlainRoute[] {
+  const { config, discovery } = deps;
+  return [
+    {
+      method: 'GET',
+      path: '/api/mcp-config',
+      summary: 'The servers as configured, secrets masked',
+      run: () => ({ body: config.masked() }),
+    },
+    {
+      method: 'POST',
+      path: '/api/mcp-config',
+      summary: 'Write the servers into the overlay file; masked values keep what is stored',
+      body: configBody,
+      run: (input) => save(deps, input),
+    },
+    {
+      method: 'POST',
+      path: '/api/mcp-config/discover',
+      summary: 'List the tools of all servers anew, side by side',
+      run: () => ({ status: 202, body: discovery.start() }),
+    },
+    {
+      method: 'GET',
+      path: '/api/mcp-config/discover/{job}',
+      summary: 'How a discovery stands, server by server',
+      run: ({ params: { job = '' } }) => found(discovery.job(job), `There is no discovery "${job}".`),
+    },
+    {
+      method: 'GET',
+      path: '/api/mcp-config/status',
+      summary: 'Files, faults and the state of each server',
+      run: () => ({ body: statusOf(deps) }),
+    },
+    {
+      method: 'GET',
+      path: '/api/servers/{id}',
+      summary: 'One server: state with its reason, tools, tools set aside, last lines of stderr',
+      run: ({ params: { id = '' } }) => {
+        const server = deps.fleet.servers.find((candidate) => candidate.id === id);
+        const ids = deps.fleet.servers.map((known) => known.id);
+        if (!server)
+          throw new AppError('UNKNOWN_SERVER', `There is no server "${id}".${nearestHint(id, ids)}`);
+        return { body: { ...summaryOf(deps, server), ...detailsOf(deps.catalog, id) } };
+      },
+    },
+  ];
+}
+
+async function save({ config, fleet }: ServerDeps, { body }: RouteInput): Promise<RouteReply> {
+  const given = (body ?? {}) as { config?: { mcpServers?: unknown }; mcpServers?: unknown };
+  await config.save(given.config?.mcpServers ?? given.mcpServers);
+  await fleet.apply(config.servers);
+  return { body: { status: 'saved', servers: config.servers.map((server) => server.id) } };
+}
+
+function statusOf(deps: ServerDeps): JsonObject {
+  const { config, catalog, discovery } = deps;
+  return {
+    config_path: config.paths.base,
+    user_config_path: config.paths.overlay,
+    faults: config.faults,
+    servers: config.servers.map((server) => summaryOf(deps, server)),
+    total_servers: config.servers.length,
+    total_tools: catalog.tools().length,
+    ...(discovery.last ? { last_discovery: discovery.last } : {}),
+  };
+}
+
+function summaryOf({ catalog }: ServerDeps, server: ConfiguredServer): JsonObject {
+  const { id, origin, state } = server;
+  if (server.state === 'faulty') return { id, origin, state, faults: server.faults, tools: 0 };
+  if (server.state === 'disabled') return { id, origin, state, tools: 0 };
+  const { description, isolation, transport } = server.entry;
+  return {
+    id,
+    origin,
+    ...(catalog.provider(id)?.health ?? { state: 'stopped' }),
+    tools: catalog.toolsOf(id).length,
+    transport: transport.kind,
+    isolation,
+    ...(description === undefined ? {} : { description }),
+  };
+}
+
+function detailsOf(catalog: Catalog, id: string): JsonObject {
+  const provider = catalog.provider(id);
+  if (!provider) return {};
+  return {
+    tool_names: catalog.toolsOf(id).map((tool) => tool.name),
+    set_aside: provider.listed?.rejected ?? [],
+    ...(isRelay(provider) ? { stderr: provider.stderr } : {}),
+  };
+}
+
+function found(body: unknown, otherwise: string): RouteReply {
+  if (body === undefined) throw new AppError('NOT_FOUND', otherwise);
+  return { body };
+}

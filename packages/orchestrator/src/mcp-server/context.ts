@@ -1,0 +1,15 @@
+import type { CallListener } from '../providers/provider.js';
+import type { Session } from '../sessions/session.js';
+
+export const SERVER_INFO = { name: 'mcpbridge', title: 'mcpbridge orchestrator', version: '0.1.0' };
+
+/** For whom a method is carried out. */
+export interface MethodContext {
+  session: Session;
+  /** The one server of `/mcp/{server}`; undefined at `/mcp`. */
+  scope: string | undefined;
+  /** Name and version of the client. */
+  client: string;
+  abort: AbortController;
+  listener: CallListener;
+}

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { AppError } from '@mcpbridge/shared/errors.js';
+import {
+  isObject,
+  type JsonObject,
+  RpcFailure,
+  type RpcId,
+  type RpcMessage,
+  type RpcNotification,
+  type RpcResponse,
+} from '@mcpbridge/shared/json-rpc.js';
+import { LATEST_LEGACY, LEGACY_VERSIONS } from '@mcpbridge/shared/protocol.js';
+import type { Session, SessionClient } from '../sessions/session.js';
+import { EventStream } from './answer.js';
+
+/** Messages kept for a client whose stream is not open at the moment. */
+const MAX_WAITING = 100;
+
+interface Question {
+  resolve(result: unknown): void;
+  reject(failure: Error): void;
+}
+
+/** One client of the legacy era between its `initialize` and its end, known by its `Mcp-Session-Id`. */
+export class LegacyClient implements SessionClient {
+  readonly id = randomUUID();
+  readonly capabilities: JsonObject;
+  readonly version: string;
+  /** Name and version as the client gave them. */
+  readonly name: string;
+  /** Requests of the client that are being answered, by its own ids. */
+  readonly running = new Map<RpcId, AbortController>();
+  lastUsedAt = Date.now();
+  /** The catalog's version when the client last listed tools; 0: never. */
+  listedVersion = 0;
+  private readonly questions = new Map<RpcId, Question>();
+  private readonly waiting: RpcMessage[] = [];
+  private stream: EventStream | undefined;
+  private asked = 0;
+
+  constructor(
+    readonly session: Session,
+    /** The one server of `/mcp/{server}`; undefined at `/mcp`. */
+    readonly scope: string | undefined,
+    params: JsonObject,
+  ) {
+    const offered = params.protocolVersion;
+    this.version = LEGACY_VERSIONS.find((version) => version === offered) ?? LATEST_LEGACY;
+    this.capabilities = isObject(params.capabilities) ? params.capabilities : {};
+    const info = isObject(params.clientInfo) ? params.clientInfo : {};
+    this.name = `${info.name ?? 'unknown'} ${info.version ?? ''}`.trim();
+    session.clients.add(this);
+  }
+
+  /** The client's GET: from now on unasked messages go there; an older stream ends. */
+  openStream(response: ServerResponse): void {
+    this.stream?.end();
+    const stream = new EventStream(response, { 'mcp-session-id': this.id });
+    this.stream = stream;
+    response.on('close', () => {
+      if (this.stream === stream) this.stream = undefined;
+    });
+    for (const message of this.waiting.splice(0)) stream.send(message);
+  }
+
+  get isStreaming(): boolean {
+    return this.stream !== undefined;
+  }
+
+  notify(serverId: string, notification: RpcNotification): void {
+    const elsewhere = this.scope !== undefined && this.scope !== serverId;
+    // Tool lists change in the catalog, which tells every client itself.
+    if (!elsewhere && notification.method !== 'notifications/tools/list_changed') this.push(notification);
+  }
+
+  push(message: RpcMessage): void {
+    if (this.stream) this.stream.send(message);
+    else if (this.waiting.length < MAX_WAITING) this.waiting.push(message);
+  }
+
+  ask(
+    _serverId: string,
+    method: string,
+    params: JsonObject | undefined,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    return this.askBy((message) => this.push(message), method, params, signal);
+  }
+
+  /** Sends a request to the client over any way to it and waits for the answer that it posts. */
+  askBy(
+    send: (message: RpcMessage) => void,
+    method: string,
+    params: JsonObject | undefined,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const id = `q${++this.asked}`;
+    return new Promise((resolve, reject) => {
+      const withdraw = () => {
+        this.questions.delete(id);
+        send({
+          jsonrpc: '2.0',
+          method: 'notifications/cancelled',
+          params: { requestId: id, reason: 'The call has ended.' },
+        });
+        reject(new AppError('CALL_CANCELLED', `The question ${method} was withdrawn.`));
+      };
+      signal.addEventListener('abort', withdraw, { once: true });
+      const settle = (finish: () => void) => {
+        signal.removeEventListener('abort', withdraw);
+        finish();
+      };
+      this.questions.set(id, {
+        resolve: (result) => settle(() => resolve(result)),
+        reject: (failure) => settle(() => reject(failure)),
+      });
+      send({ jsonrpc: '2.0', id, method, ...(params ? { params } : {}) });
+    });
+  }
+
+  /** The client's answer to a question; one to a question that nobody asked is dropped. */
+  receive(response: RpcResponse): void {
+    const question = response.id === null ? undefined : this.questions.get(response.id);
+    if (!question || response.id === null) return;
+    this.questions.delete(response.id);
+    const { error } = response;
+    if (error) question.reject(new RpcFailure(error.code, error.message, error.data));
+    else question.resolve(response.result);
+  }
+
+  cancel(requestId: unknown): void {
+    this.running
+      .get(requestId as RpcId)
+      ?.abort(new AppError('CALL_CANCELLED', 'The client cancelled the request.'));
+  }
+
+  close(): void {
+    this.session.clients.delete(this);
+    this.stream?.end();
+    for (const abort of this.running.values())
+      abort.abort(new AppError('CALL_CANCELLED', 'The client ended its session.'));
+    for (const question of this.questions.values())
+      question.reject(new AppError('CALL_CANCELLED', 'The client is gone.'));
+    this.questions.clear();
+  }
+}

@@ -1,0 +1,158 @@
+import { AppError } from '@mcpbridge/shared/errors.js';
+import {
+  isCall,
+  isObject,
+  isRequest,
+  isResponse,
+  type JsonObject,
+  RPC,
+  type RpcRequest,
+} from '@mcpbridge/shared/json-rpc.js';
+import { HEADER } from '@mcpbridge/shared/wire.js';
+import { namedSession } from '../http/caller-session.js';
+import type { Exchange } from '../http/routes.js';
+import type { Sessions } from '../sessions/sessions.js';
+import { Answer } from './answer.js';
+import { LegacyClient } from './legacy-client.js';
+import { listenerFor, type Methods, onCallerGone, respond } from './methods.js';
+
+const IDLE_MS = 30 * 60_000;
+
+/** Clients of the legacy era: `initialize` opens one, its `Mcp-Session-Id` names it, DELETE or the session's end closes it. */
+export class LegacyClients {
+  private readonly clients = new Map<string, LegacyClient>();
+  private readonly sweep = setInterval(() => this.closeIdle(), 60_000).unref();
+
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly methods: Methods,
+  ) {
+    sessions.onEnd((session) => {
+      for (const client of this.clients.values()) if (client.session === session) this.forget(client);
+    });
+  }
+
+  async post(exchange: Exchange, message: JsonObject): Promise<void> {
+    if (message.method === 'initialize' && isRequest(message)) return this.initialize(exchange, message);
+    const client = this.clientOf(exchange);
+    const answer = new Answer(exchange.response, acceptsStream(exchange));
+    if (isRequest(message)) return this.answerRequest(exchange, client, message, answer);
+    if (isResponse(message)) client.receive(message);
+    else if (isCall(message))
+      this.take(client, message.method, isObject(message.params) ? message.params : {});
+    else return answer.error(null, { code: RPC.invalidRequest, message: 'Not a JSON-RPC message.' }, 400);
+    answer.empty();
+  }
+
+  /** The client's stream for what comes unasked. */
+  get(exchange: Exchange): void {
+    if (!acceptsStream(exchange)) {
+      throw new AppError('INVALID_REQUEST', 'GET on /mcp opens an event stream: accept text/event-stream.');
+    }
+    this.clientOf(exchange).openStream(exchange.response);
+  }
+
+  delete(exchange: Exchange): void {
+    const client = this.clientOf(exchange);
+    this.forget(client);
+    exchange.response.writeHead(204).end();
+  }
+
+  /** Tells every client that has listed tools before `version` that the list is another now. */
+  toolsChanged(version: number): void {
+    for (const client of this.clients.values()) {
+      if (client.listedVersion === 0 || client.listedVersion >= version) continue;
+      client.listedVersion = 0;
+      client.push({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+    }
+  }
+
+  close(): void {
+    clearInterval(this.sweep);
+    for (const client of this.clients.values()) this.forget(client);
+  }
+
+  private async initialize(exchange: Exchange, message: RpcRequest): Promise<void> {
+    const { principal, params, response } = exchange;
+    const session =
+      (await namedSession(this.sessions, exchange)) ?? (await this.sessions.fresh(principal.id, 'client'));
+    const client = new LegacyClient(session, params.server, message.params ?? {});
+    this.clients.set(client.id, client);
+    const answer = new Answer(response, acceptsStream(exchange), { [HEADER.mcpSession]: client.id });
+    try {
+      answer.result(message.id, await this.methods.initialize(session, params.server, client.version));
+    } catch (thrown) {
+      this.forget(client);
+      throw thrown;
+    }
+  }
+
+  private async answerRequest(
+    exchange: Exchange,
+    client: LegacyClient,
+    message: RpcRequest,
+    answer: Answer,
+  ): Promise<void> {
+    const abort = new AbortController();
+    client.running.set(message.id, abort);
+    onCallerGone(exchange.response, abort);
+    const ask = (method: string, params: JsonObject | undefined, signal: AbortSignal) =>
+      client.askBy((question) => answer.send(question), method, params, signal);
+    try {
+      if (message.method === 'tools/list') client.listedVersion = this.methods.catalogVersion;
+      await respond(answer, message, abort, () =>
+        this.methods.run(message.method, message.params ?? {}, {
+          session: client.session,
+          scope: client.scope,
+          client: client.name,
+          abort,
+          listener: listenerFor(answer, message, ask),
+        }),
+      );
+    } finally {
+      client.running.delete(message.id);
+    }
+  }
+
+  private take(client: LegacyClient, method: string, params: JsonObject): void {
+    if (method === 'notifications/cancelled') client.cancel(params.requestId);
+    else if (method === 'notifications/roots/list_changed')
+      this.methods.tellUpstreams(client.session, client.scope, method, params);
+  }
+
+  /** A stranger's client and a missing one get the same answer: 404, on which a client initializes anew. */
+  private clientOf({ request, principal, params }: Exchange): LegacyClient {
+    const id = request.headers[HEADER.mcpSession];
+    if (typeof id !== 'string') {
+      throw new AppError(
+        'INVALID_REQUEST',
+        'The Mcp-Session-Id header is missing: send initialize first, then what it answered in that header.',
+      );
+    }
+    const client = this.clients.get(id);
+    if (client === undefined || client.session.owner !== principal.id || client.scope !== params.server) {
+      throw new AppError('SESSION_NOT_FOUND', 'This MCP session is not known here: initialize again.');
+    }
+    client.lastUsedAt = Date.now();
+    this.sessions.hold(client.session, request.socket);
+    return client;
+  }
+
+  private forget(client: LegacyClient): void {
+    this.clients.delete(client.id);
+    client.close();
+    const { session } = client;
+    if (session.lifetime === 'client' && session.clients.size === 0) void this.sessions.end(session);
+  }
+
+  private closeIdle(): void {
+    const before = Date.now() - IDLE_MS;
+    for (const client of this.clients.values()) {
+      if (client.lastUsedAt < before && !client.isStreaming && client.running.size === 0) this.forget(client);
+    }
+  }
+}
+
+export function acceptsStream({ request }: Exchange): boolean {
+  return (request.headers.accept ?? '').includes('text/event-stream');
+}

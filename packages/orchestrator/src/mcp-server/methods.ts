@@ -1,0 +1,167 @@
+import type { ServerResponse } from 'node:http';
+import { AppError, toAppError } from '@mcpbridge/shared/errors.js';
+import {
+  isObject,
+  isRpcId,
+  type JsonObject,
+  RPC,
+  type RpcError,
+  RpcFailure,
+  type RpcRequest,
+} from '@mcpbridge/shared/json-rpc.js';
+import { META } from '@mcpbridge/shared/protocol.js';
+import { textResult } from '@mcpbridge/shared/tools.js';
+import type { CallPipeline } from '../calls/pipeline.js';
+import type { Catalog } from '../catalog/catalog.js';
+import type { CallListener } from '../providers/provider.js';
+import type { Session } from '../sessions/session.js';
+import type { Answer } from './answer.js';
+import { type MethodContext, SERVER_INFO } from './context.js';
+import { Relay } from './relay.js';
+
+/** What both eras answer alike: the methods of MCP over the catalog, the pipeline and the upstreams. */
+export class Methods {
+  private readonly relay: Relay;
+
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly pipeline: CallPipeline,
+  ) {
+    this.relay = new Relay(catalog);
+  }
+
+  get catalogVersion(): number {
+    return this.catalog.version;
+  }
+
+  async run(method: string, params: JsonObject, context: MethodContext): Promise<unknown> {
+    if (method === 'tools/call') return this.callTool(params, context);
+    if (method === 'tools/list') return this.listTools(context.scope);
+    if (method === 'ping') return {};
+    return this.relay.run(method, params, context);
+  }
+
+  /** The legacy handshake's result. */
+  async initialize(
+    session: Session,
+    scope: string | undefined,
+    protocolVersion: string,
+  ): Promise<JsonObject> {
+    const about = await this.about(session, scope);
+    return { protocolVersion, serverInfo: SERVER_INFO, ...about };
+  }
+
+  /** Capabilities and instructions: of the one server, or of all that are known. */
+  about(session: Session, scope: string | undefined): Promise<JsonObject> | JsonObject {
+    return scope === undefined ? this.relay.aboutAll() : this.relay.aboutOne(session, scope);
+  }
+
+  tellUpstreams(session: Session, scope: string | undefined, method: string, params: JsonObject): void {
+    this.relay.tell(session, scope, method, params);
+  }
+
+  private async listTools(scope: string | undefined): Promise<JsonObject> {
+    if (scope !== undefined) {
+      const provider = this.catalog.provider(scope);
+      if (provider && !provider.listed) await provider.refresh();
+      return { tools: this.catalog.toolsOf(scope).map((tool) => tool.definition) };
+    }
+    await this.catalog.settled();
+    return { tools: this.catalog.tools().map((tool) => tool.exposed) };
+  }
+
+  private async callTool(params: JsonObject, context: MethodContext): Promise<unknown> {
+    const { scope, session, client, abort, listener } = context;
+    const { name } = params;
+    if (typeof name !== 'string')
+      throw new RpcFailure(RPC.invalidParams, 'tools/call needs params.name, a string.');
+    const meta = passedOn(params._meta);
+    const target = scope === undefined ? { name } : { server: scope, tool: name };
+    try {
+      return await this.pipeline.run({
+        session,
+        target,
+        args: params.arguments,
+        client,
+        abort,
+        listener,
+        ...(meta ? { meta } : {}),
+      });
+    } catch (thrown) {
+      if (thrown instanceof AppError && thrown.code !== 'CALL_CANCELLED') return failureResult(thrown);
+      throw thrown;
+    }
+  }
+}
+
+/** Failures of a call go to the model as text; some clients hide the text of a JSON-RPC error (clients.md, Features). */
+function failureResult(failure: AppError): JsonObject {
+  const body = failure.toBody();
+  const text = `${body.message} [${body.code}, layer ${body.layer}${body.retryable ? ', may be retried' : ''}]`;
+  return { ...textResult(text, true), _meta: { 'mcpbridge/error': body } };
+}
+
+const OURS = new Set<string>([
+  'progressToken',
+  META.protocolVersion,
+  META.clientInfo,
+  META.clientCapabilities,
+  META.logLevel,
+]);
+
+/** The client's `_meta` less what is spoken between it and us alone. */
+function passedOn(meta: unknown): JsonObject | undefined {
+  if (!isObject(meta)) return undefined;
+  const kept = Object.entries(meta).filter(([key]) => !OURS.has(key));
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
+
+/** What happens during a request goes to the stream of that request alone. */
+export function listenerFor(answer: Answer, message: RpcRequest, ask?: CallListener['ask']): CallListener {
+  const meta = message.params?._meta;
+  const progressToken = isObject(meta) && isRpcId(meta.progressToken) ? meta.progressToken : undefined;
+  const listener: CallListener = { notification: (notification) => answer.send(notification) };
+  if (progressToken !== undefined) {
+    listener.progress = (params) =>
+      answer.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { ...params, progressToken } });
+  }
+  if (ask) listener.ask = ask;
+  return listener;
+}
+
+/** The end of the caller's connection before the answer cancels what it asked for. */
+export function onCallerGone(response: ServerResponse, abort: AbortController): void {
+  response.on('close', () => {
+    if (!response.writableFinished) abort.abort(new AppError('CALL_CANCELLED', 'The caller went away.'));
+  });
+}
+
+/** Answers with what `run` gives; a cancelled request gets no answer, as the specification wants it. */
+export async function respond(
+  answer: Answer,
+  message: RpcRequest,
+  abort: AbortController,
+  run: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    answer.result(message.id, await run());
+  } catch (thrown) {
+    if (abort.signal.aborted && toAppError(thrown).code === 'CALL_CANCELLED') answer.empty();
+    else answer.error(message.id, rpcError(thrown));
+  }
+}
+
+/** A failure as JSON-RPC error; an upstream's own travels unchanged. */
+export function rpcError(thrown: unknown): RpcError {
+  if (thrown instanceof RpcFailure) return thrown.toError();
+  const error = toAppError(thrown);
+  return { code: RPC_CODES[error.code] ?? RPC.internalError, message: error.message, data: error.toBody() };
+}
+
+const RPC_CODES: Partial<Record<AppError['code'], number>> = {
+  INVALID_REQUEST: RPC.invalidRequest,
+  INVALID_ARGUMENTS: RPC.invalidParams,
+  UNKNOWN_TOOL: RPC.invalidParams,
+  UNKNOWN_SERVER: RPC.invalidParams,
+  BODY_TOO_LARGE: RPC.invalidRequest,
+};

@@ -1,0 +1,136 @@
+import { AppError } from '@mcpbridge/shared/errors.js';
+import { isObject, type JsonObject, RPC, RpcFailure } from '@mcpbridge/shared/json-rpc.js';
+import type { Catalog } from '../catalog/catalog.js';
+import { isRelay, type McpRelay } from '../providers/provider.js';
+import type { Session } from '../sessions/session.js';
+import { type MethodContext, SERVER_INFO } from './context.js';
+import { Directory, type Place } from './directory.js';
+
+/** What we can do at `/mcp` whatever the servers can: an empty list is an answer. */
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
+  prompts: { listChanged: true },
+  completions: {},
+  logging: {},
+};
+
+/** Everything of MCP beside tools: at `/mcp/{server}` passed on as it is, at `/mcp` to the server that it belongs to. */
+export class Relay {
+  private readonly directory: Directory;
+
+  constructor(private readonly catalog: Catalog) {
+    this.directory = new Directory(catalog);
+  }
+
+  async run(method: string, params: JsonObject, context: MethodContext): Promise<unknown> {
+    if (context.scope !== undefined) return this.send(this.server(context.scope), method, params, context);
+    switch (method) {
+      case 'resources/list':
+      case 'resources/templates/list':
+      case 'prompts/list':
+        return this.directory.list(method);
+      case 'prompts/get': {
+        const place = await this.placeOfPrompt(params.name);
+        return this.send(place.server, method, { ...params, name: place.key }, context);
+      }
+      case 'resources/read':
+      case 'resources/subscribe':
+      case 'resources/unsubscribe':
+        return this.withResource(method, params, context);
+      case 'completion/complete':
+        return this.complete(params, context);
+      case 'logging/setLevel':
+        return this.setLevel(params, context);
+      default:
+        throw new RpcFailure(RPC.methodNotFound, `Method ${JSON.stringify(method)} is not known.`);
+    }
+  }
+
+  async aboutAll(): Promise<JsonObject> {
+    await this.catalog.settled();
+    const told = this.catalog
+      .allProviders()
+      .filter(isRelay)
+      .filter((server) => server.about?.instructions)
+      .map((server) => `## ${server.id}\n${server.about?.instructions}`);
+    return { capabilities: CAPABILITIES, ...(told.length > 0 ? { instructions: told.join('\n\n') } : {}) };
+  }
+
+  /** The server's own words; only the list changes of its tools are always ours to tell. */
+  async aboutOne(session: Session, scope: string): Promise<JsonObject> {
+    const { capabilities, serverInfo = SERVER_INFO, instructions } = await this.server(scope).opened(session);
+    return { capabilities, serverInfo, ...(instructions === undefined ? {} : { instructions }) };
+  }
+
+  /** A notification of the client to the servers that it is connected to. */
+  tell(session: Session, scope: string | undefined, method: string, params: JsonObject): void {
+    const servers = scope === undefined ? this.catalog.allProviders().filter(isRelay) : [this.server(scope)];
+    for (const server of servers) server.notify(session, method, params);
+  }
+
+  private server(id: string): McpRelay {
+    const provider = this.catalog.provider(id);
+    if (provider && isRelay(provider)) return provider;
+    throw new AppError('UNKNOWN_SERVER', `There is no MCP server "${id}".`);
+  }
+
+  private send(
+    server: McpRelay,
+    method: string,
+    params: JsonObject,
+    { session, abort, listener }: MethodContext,
+  ): Promise<unknown> {
+    return server.request(session, method, params, { signal: abort.signal, listener });
+  }
+
+  private async placeOfPrompt(name: unknown): Promise<Place> {
+    const place = typeof name === 'string' ? await this.directory.find('prompts/list', name) : undefined;
+    if (place) return place;
+    throw new RpcFailure(RPC.invalidParams, `There is no prompt ${JSON.stringify(name)}.`);
+  }
+
+  /** A listed address goes to its server; one made from a template is tried at each that has resources. */
+  private async withResource(method: string, params: JsonObject, context: MethodContext): Promise<unknown> {
+    const { uri } = params;
+    if (typeof uri !== 'string')
+      throw new RpcFailure(RPC.invalidParams, `${method} needs params.uri, a string.`);
+    const place = await this.directory.find('resources/list', uri);
+    if (place) return this.send(place.server, method, params, context);
+    let failure: unknown = new RpcFailure(RPC.invalidParams, `There is no resource ${JSON.stringify(uri)}.`, {
+      uri,
+    });
+    for (const server of this.directory.servers('resources')) {
+      try {
+        return await this.send(server, method, params, context);
+      } catch (thrown) {
+        if (context.abort.signal.aborted) throw thrown;
+        failure = thrown;
+      }
+    }
+    throw failure;
+  }
+
+  private async complete(params: JsonObject, context: MethodContext): Promise<unknown> {
+    const ref = isObject(params.ref) ? params.ref : {};
+    if (ref.type === 'ref/prompt') {
+      const place = await this.placeOfPrompt(ref.name);
+      return this.send(
+        place.server,
+        'completion/complete',
+        { ...params, ref: { ...ref, name: place.key } },
+        context,
+      );
+    }
+    const place = await this.directory.find('resources/templates/list', String(ref.uri));
+    if (place) return this.send(place.server, 'completion/complete', params, context);
+    throw new RpcFailure(RPC.invalidParams, `There is no resource template ${JSON.stringify(ref.uri)}.`);
+  }
+
+  /** Each server that can log is told; one that fails keeps its own level. */
+  private async setLevel(params: JsonObject, context: MethodContext): Promise<JsonObject> {
+    const servers = this.directory.servers('logging');
+    await Promise.allSettled(servers.map((server) => this.send(server, 'logging/setLevel', params, context)));
+    return {};
+  }
+}

@@ -1,0 +1,66 @@
+import { test } from '@jest/globals';
+
+/**
+ * What this product promises, each sentence tied to the test that shows it: `verifies(id, …)` runs under the
+ * sentence's own name, and tests/unit/requirements.test.ts fails for a promise that no test verifies.
+ */
+export const requirements = {
+  'contract.address-alone':
+    'an MCP client that spawns the bridge with only MCP_API_URL=http://localhost:PORT/api lists and calls tools',
+  'contract.execute': 'POST /api/mcp/execute calls a tool by server and name, in both spellings of the body',
+  'contract.execute-listed-name':
+    'POST /api/mcp/execute reaches any tool by its listed name alone, virtual ones too',
+  'contract.paths': 'the address of a tool works with and without /api, and under /s/{session}',
+  'contract.empty-body': 'a call with no body, null or {} is a call without arguments',
+  'contract.tools':
+    'GET /api/tools lists every tool flat with its whole schema, and answers 304 to a known ETag',
+  'contract.openapi': 'the OpenAPI document describes exactly the routes that run',
+  'contract.api-docs': 'every request in docs/api.md gives the documented answer',
+  'contract.error-docs': 'docs/errors.md and the error table list the same codes',
+  'mcp.both-eras': 'the same endpoint serves a legacy client with a session and a modern one without',
+  'mcp.one-server': '/mcp/{server} shows one server under its own names',
+  'mcp.headers': 'a modern request whose headers differ from its body is refused with -32020',
+  'mcp.modern-errors':
+    'an unsupported version is refused with what is supported, an unknown modern method is HTTP 404',
+  'mcp.list-changed': 'a client hears that the tool list changed when a server is added to the configuration',
+  'mcp.questions':
+    'a question of a server in mid-call reaches the client of that call, and its answer the server',
+  'bridge.nothing-crosses':
+    'two bridges whose ids both start at 0 make two hundred calls each with progress on, and nothing crosses',
+  'bridge.end-cancels':
+    'a bridge that is ended in mid-call by stdin end, SIGTERM or SIGINT is gone, and the upstream saw the cancellation',
+  'bridge.restart': 'a call after a restart of the orchestrator succeeds with no action by the client',
+  'bridge.session-ends': 'the upstream processes of a session end when its bridge is killed',
+  'bad.orchestrator-down': 'an orchestrator that is not there is one clear line that says what to start',
+  'bad.token': 'a wrong token is one clear line that says which token is meant',
+  'bad.unknown-tool': 'an unknown tool is answered with the nearest names',
+  'bad.no-command': 'a server whose command does not exist is named with that command, and the others work',
+  'bad.config': 'a configuration with three faults names all three, and the other servers work',
+  'bad.body': 'a request body of 30 MB is refused with 413 and a sentence, and the next request works',
+  'bad.arguments': 'arguments that do not fit are refused with the path and what was expected',
+  'bad.noise': 'a server that prints noise on stdout answers all the same',
+  'bad.large': 'a message of 20 MB arrives whole, through the bridge too',
+  'bad.split-characters': 'emoji split over chunk borders arrive whole, in both directions',
+  'session.stranger': 'a session of somebody else and a missing one get the same answer',
+  'session.isolated': 'two sessions have their own processes of a server; a shared server has one for both',
+  'session.deleted': 'ending a session cancels its calls and ends its upstream processes',
+  'call.deadline': 'a call that passes its deadline is cancelled at the upstream and reported with the time',
+  'call.cancel': 'a caller that goes away cancels its call at the upstream',
+  'call.recorded': 'every call is recorded, refused ones too, with secrets in its arguments blanked',
+  'config.round-trip':
+    'the configuration shows no secret, and what was shown can be posted back without loss',
+  'config.hot-reload':
+    'a server written into the file appears without a restart, and the others are not touched',
+  'config.discover': 'a discovery lists all servers side by side and tells the outcome of each',
+  'security.origin': 'requests with a foreign Host or Origin are refused',
+  'security.files': 'token, socket and store can be read by their owner alone',
+  'security.child-environment':
+    "a server's process gets an allow-list of the environment, not the orchestrator's own",
+} as const;
+
+export type RequirementId = keyof typeof requirements;
+
+/** Registers the test that shows a promise, under the promise's own sentence. */
+export function verifies(id: RequirementId, run: () => Promise<void> | void, timeoutMs?: number): void {
+  test(requirements[id], run, timeoutMs);
+}
