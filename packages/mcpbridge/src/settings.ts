@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { type BridgeTool, BridgeToolsError, parseBridgeTools } from '@mcpbridge/shared/bridge-tools.js';
+import { parseDuration } from '@mcpbridge/shared/duration.js';
+import { messageOf } from '@mcpbridge/shared/errors.js';
+import { baseUrl, homeFolder, isLoopback, socketFile, tokenFile } from '@mcpbridge/shared/locate.js';
+import { SESSION_ID } from '@mcpbridge/shared/wire.js';
+import type { TokenSource } from './credentials.js';
+
+/** Everything that the environment decides. */
+export interface BridgeSettings {
+  /** The executor's address without `/api`. */
+  base: URL;
+  /** Path under which `/tools/…` is called, just as it was given: with `/api` or without. */
+  toolsPath: string;
+  token: TokenSource;
+  /** Where the orchestrator of this user and machine may listen besides TCP. */
+  socket: string | undefined;
+  /** Absent: a random one, which ends with this process. */
+  sessionId: string | undefined;
+  virtualScope: string | undefined;
+  /** Present: listed mode. */
+  tools: BridgeTool[] | undefined;
+  /** 0: no limit. */
+  toolTimeoutMs: number;
+  connectTimeoutMs: number;
+  outputFolder: string | undefined;
+  readyFile: string | undefined;
+  logFile: string | undefined;
+}
+
+/** A value that cannot be used; the message is one line that says what to set. */
+export class SettingsError extends Error {}
+
+const LISTED_TIMEOUT_MS = 90 * 60_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** A timer of Node that is set to more fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export function readBridgeSettings(env: NodeJS.ProcessEnv): BridgeSettings {
+  const given = env.MCP_API_URL || 'http://127.0.0.1:8080';
+  const base = address(given);
+  const local = isLoopback(base.hostname);
+  const home = homeFolder(env);
+  const tools = readTools(env);
+  return {
+    base,
+    toolsPath: new URL(given).pathname.replace(/\/+$/, ''),
+    token: tokenSource(env, local ? tokenFile(home) : undefined),
+    socket: local && base.protocol === 'http:' ? socketFile(home, Number(base.port || 80)) : undefined,
+    sessionId: sessionId(env.MCP_SESSION_ID),
+    virtualScope: headerText('MCP_VIRTUAL_SCOPE_ID', env.MCP_VIRTUAL_SCOPE_ID),
+    tools,
+    toolTimeoutMs: duration('MCP_TOOL_TIMEOUT', env.MCP_TOOL_TIMEOUT, tools ? LISTED_TIMEOUT_MS : 0),
+    connectTimeoutMs: duration('MCP_CONNECT_TIMEOUT', env.MCP_CONNECT_TIMEOUT, CONNECT_TIMEOUT_MS),
+    outputFolder: env.MCP_TOOL_OUTPUT_DIR || undefined,
+    readyFile: env.MCP_READY_FILE || undefined,
+    logFile: env.MCP_BRIDGE_LOG || undefined,
+  };
+}
+
+function address(given: string): URL {
+  try {
+    return baseUrl(given);
+  } catch {
+    // The reason is always the same: it is no address that HTTP can use.
+    throw new SettingsError(
+      `MCP_API_URL is "${given}": set it to an http or https address such as http://127.0.0.1:8080.`,
+    );
+  }
+}
+
+function tokenSource(env: NodeJS.ProcessEnv, ownFile: string | undefined): TokenSource {
+  const token = headerText('MCP_API_TOKEN', env.MCP_API_TOKEN);
+  if (token) return { kind: 'given', token };
+  if (env.MCP_API_TOKEN_FILE) return { kind: 'file', path: env.MCP_API_TOKEN_FILE };
+  return ownFile ? { kind: 'file', path: ownFile } : { kind: 'none' };
+}
+
+function readTools(env: NodeJS.ProcessEnv): BridgeTool[] | undefined {
+  if (env.MCP_TOOLS && env.MCP_TOOLS_FILE) {
+    throw new SettingsError('MCP_TOOLS and MCP_TOOLS_FILE are both set: unset one of them.');
+  }
+  try {
+    if (env.MCP_TOOLS) return parseBridgeTools(env.MCP_TOOLS);
+    if (env.MCP_TOOLS_FILE)
+      return parseBridgeTools(readToolsFile(env.MCP_TOOLS_FILE), `MCP_TOOLS_FILE ${env.MCP_TOOLS_FILE}`);
+  } catch (error) {
+    if (error instanceof BridgeToolsError) throw new SettingsError(error.message);
+    throw error;
+  }
+  return undefined;
+}
+
+function readToolsFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new SettingsError(
+      `MCP_TOOLS_FILE cannot be read: ${messageOf(error)}. Set it to a file with a JSON array of tools.`,
+    );
+  }
+}
+
+function sessionId(text: string | undefined): string | undefined {
+  if (!text || SESSION_ID.test(text)) return text || undefined;
+  throw new SettingsError(
+    `MCP_SESSION_ID is "${text}": use 1 to 128 letters, digits, "_", ".", ":" or "-", or unset it for a fresh one.`,
+  );
+}
+
+function headerText(name: string, text: string | undefined): string | undefined {
+  const value = text?.trim();
+  if (!value || /^[\x21-\x7e]+$/.test(value)) return value || undefined;
+  throw new SettingsError(`${name} has characters that no HTTP header carries: set it to plain ASCII.`);
+}
+
+function duration(name: string, text: string | undefined, fallback: number): number {
+  if (!text) return fallback;
+  const value = parseDuration(text);
+  if (value !== undefined) return Math.min(value, LONGEST_TIMER_MS);
+  throw new SettingsError(`${name} is "${text}": set it to a time such as 500ms, 30s, 5m or 1h (0: none).`);
+}
