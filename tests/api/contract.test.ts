@@ -28,7 +28,9 @@ verifies('contract.tools', async () => {
     type: 'mcp',
     server: 'bare',
   });
-  const again = await api(running).get('/api/tools').set('if-none-match', headers.etag);
+  const again = await api(running)
+    .get('/api/tools')
+    .set({ 'if-none-match': String(headers.etag) });
   expect(again.status).toBe(304);
   expect((await api(running).get('/api/tools?type=virtual')).body.tools).toHaveLength(1);
   const one = await api(running).get('/api/tools/bare__echo');

@@ -26,7 +26,7 @@ export interface RunningOrchestrator {
 interface StartOptions {
   /** Content of mcp_servers.json; default: the bare fixture as "bare". */
   servers?: Record<string, unknown>;
-  env?: NodeJS.ProcessEnv;
+  env?: Record<string, string>;
   /** Of an earlier run that was stopped with `keep`, or killed. */
   again?: RunningOrchestrator;
   /** Do not wait for /ready. */
