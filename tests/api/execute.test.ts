@@ -64,7 +64,7 @@ describe('what is refused', () => {
     const tool = await api(running).post('/tools/mcp/bare/ecko').send({});
     expect(tool.status).toBe(404);
     expect(tool.body.error).toMatchObject({ code: 'UNKNOWN_TOOL', layer: 'catalog', retryable: false });
-    expect(tool.body.error.message).toBe('Server "bare" has no mcp tool "ecko". Nearest: "echo".');
+    expect(tool.body.error.message).toBe('Server "bare" has no tool "ecko". Nearest: "echo".');
     const server = await api(running).post('/tools/mcp/bear/echo').send({});
     expect(server.body.error.message).toBe('There is no server "bear". Nearest: "bare".');
   });

@@ -61,14 +61,17 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
 
   function createProvider(entry: ConstructorParameters<typeof McpProvider>[0]): McpProvider {
     const provider = new McpProvider(entry, { ...settings, log });
-    provider.onListChanged(() => catalog.changed());
+    provider.onListChanged((sessionId) => catalog.changed(sessionId));
     return provider;
   }
 
-  catalog.add(new FunctionProvider('virtual', 'virtual', [getApiSpec(() => catalog.tools())]));
+  catalog.add(
+    new FunctionProvider('virtual', 'virtual', [getApiSpec((sessionId) => catalog.view(sessionId).tools)]),
+  );
   catalog.add(new FunctionProvider('custom', 'custom', []));
   sessions.onEnd((session) => {
     pipeline.cancelSession(session);
+    catalog.forgetSession(session.sessionId);
     for (const provider of catalog.allProviders()) void provider.endSession(session.sessionId);
   });
   await fleet.apply(config.servers);

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { AppError, toAppError } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject, RpcFailure } from '@mcpbridge/shared/json-rpc.js';
 import type { ToolResult } from '@mcpbridge/shared/tools.js';
-import type { Catalog, CatalogTool, Target } from '../catalog/catalog.js';
+import type { Catalog, Target } from '../catalog/catalog.js';
+import type { CatalogTool } from '../catalog/view.js';
 import type { CallListener } from '../providers/provider.js';
 import type { Session } from '../sessions/session.js';
 import type { CallLog, CallRecord } from '../store/call-log.js';
@@ -43,7 +44,7 @@ export class CallPipeline {
     this.running.set(record.id, request);
     let deadline: NodeJS.Timeout | undefined;
     try {
-      const found = catalog.resolve(request.target);
+      const found = catalog.resolve(request.target, request.session.sessionId);
       const tool = found instanceof Promise ? await found : found;
       name(record, tool);
       const args = checkArguments(tool.definition, request.args);

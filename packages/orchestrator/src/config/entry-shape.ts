@@ -30,13 +30,6 @@ const properties: JsonObject = {
   oauth: { type: 'object' },
 };
 
-/** Fields of other clients and of registries, which are kept and mean nothing here. */
-const FOREIGN = new Set([
-  ...['alwaysAllow', 'allowedTools', 'autoApprove', 'disabledTools', 'enabledTools', 'excludeTools'],
-  ...['includeTools', 'tools', 'trust', 'gallery', 'icon', 'icons', 'version', 'metadata', 'docker', 'dev'],
-  ...['envFile', 'id', 'name', 'title', 'tags', 'pool_config', 'public_only', 'note', 'comment', '$schema'],
-]);
-
 const check = compileSchema({ type: 'object', properties });
 
 /** One sentence for each field that is misspelt or of the wrong kind. */

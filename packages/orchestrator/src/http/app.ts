@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '@mcpbridge/shared/errors.js';
+import { HEADER } from '@mcpbridge/shared/wire.js';
 import express, { type Express } from 'express';
 import type { Gate } from '../auth/gate.js';
 import { readJson } from './body.js';
@@ -27,7 +28,15 @@ export function createApp({ gate, routes, described, maxBodyBytes }: AppOptions)
         const principal = route.open ? { id: 'anyone' } : gate.principalOf(request);
         const body = route.body ? await readJson(request, maxBodyBytes) : undefined;
         const params = request.params as Record<string, string>;
-        const reply = await route.run({ params, query: queryOf(request), body, principal });
+        const sessionId = request.get(HEADER.session);
+        const input = {
+          params,
+          query: queryOf(request),
+          body,
+          principal,
+          ...(sessionId ? { sessionId } : {}),
+        };
+        const reply = await route.run(input);
         if (reply.etag !== undefined && request.headers['if-none-match'] === reply.etag)
           response.writeHead(304, { etag: reply.etag }).end();
         else

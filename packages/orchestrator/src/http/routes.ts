@@ -38,6 +38,8 @@ export interface RouteInput {
   query: Record<string, string | undefined>;
   body: unknown;
   principal: Principal;
+  /** Of the X-Session-ID header. */
+  sessionId?: string;
 }
 
 /** `etag`: answered 304 when the client has that one. */

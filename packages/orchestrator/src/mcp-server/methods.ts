@@ -36,7 +36,7 @@ export class Methods {
 
   async run(method: string, params: JsonObject, context: MethodContext): Promise<unknown> {
     if (method === 'tools/call') return this.callTool(params, context);
-    if (method === 'tools/list') return this.listTools(context.scope);
+    if (method === 'tools/list') return this.listTools(context);
     if (method === 'ping') return {};
     return this.relay.run(method, params, context);
   }
@@ -60,14 +60,19 @@ export class Methods {
     this.relay.tell(session, scope, method, params);
   }
 
-  private async listTools(scope: string | undefined): Promise<JsonObject> {
+  private async listTools({ scope, session }: MethodContext): Promise<JsonObject> {
     if (scope !== undefined) {
       const provider = this.catalog.provider(scope);
       if (provider && !provider.listed) await provider.refresh();
-      return { tools: this.catalog.toolsOf(scope).map((tool) => tool.definition) };
+      return {
+        tools: this.catalog
+          .view(session.sessionId)
+          .toolsOf(scope)
+          .map((tool) => tool.definition),
+      };
     }
     await this.catalog.settled();
-    return { tools: this.catalog.tools().map((tool) => tool.exposed) };
+    return { tools: this.catalog.view(session.sessionId).tools.map((tool) => tool.exposed) };
   }
 
   private async callTool(params: JsonObject, context: MethodContext): Promise<unknown> {

@@ -23,6 +23,10 @@ export class FunctionProvider implements ToolProvider {
     this.listed = { tools: tools.map((tool) => tool.definition), rejected: [] };
   }
 
+  listedFor(): ToolList {
+    return this.listed;
+  }
+
   async refresh(): Promise<ToolList> {
     return this.listed;
   }

@@ -69,6 +69,8 @@ export interface ToolProvider {
   readonly kind: ProviderKind;
   /** The current tools, without waiting; undefined while they have never been listed. */
   readonly listed: ToolList | undefined;
+  /** `listed`, unless this session alone is shown other tools. */
+  listedFor(sessionId: string): ToolList | undefined;
   readonly health: Health;
   /** Lists anew and waits for it; rejects with PROVIDER_UNAVAILABLE and the reason. */
   refresh(): Promise<ToolList>;

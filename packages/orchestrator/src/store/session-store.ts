@@ -48,7 +48,6 @@ export class SessionStore {
 
   /** Writes the whole row; what it does not have is taken away from an older one. */
   async upsert(session: SessionRow): Promise<void> {
-    this.touched.delete(session.id);
     const { id, ...rest } = toRow(session);
     await this.db
       .insertInto('sessions')

@@ -40,9 +40,13 @@ export class SqliteConnection implements DatabaseConnection {
     throw new Error('The embedded store does not stream.');
   }
 
-  /** Closes the file after all that was asked before. */
+  /** Closes the file after all that was asked before, and waits for the thread: only with it the file is let go of. */
   async close(): Promise<void> {
-    if (!this.ended) await this.ask({ parameters: [] });
+    if (this.ended) return;
+    const exit = new Promise((resolve) => this.thread.once('exit', resolve));
+    await this.ask({ parameters: [] });
+    this.thread.ref();
+    await exit;
   }
 
   private ask(question: Omit<ThreadQuestion, 'id'>): Promise<ThreadAnswer> {

@@ -18,7 +18,7 @@ export function healthRoutes(catalog: Catalog): PlainRoute[] {
       open: true,
       run: () => {
         const waiting = catalog.allProviders().filter((provider) => provider.health.state === 'starting');
-        if (waiting.length === 0) return { body: { status: 'ready', tools: catalog.tools().length } };
+        if (waiting.length === 0) return { body: { status: 'ready', tools: catalog.view().tools.length } };
         return {
           status: 503,
           body: { status: 'starting', waiting_for: waiting.map((provider) => provider.id) },

@@ -89,7 +89,7 @@ function statusOf(deps: ServerDeps): JsonObject {
     faults: config.faults,
     servers: config.servers.map((server) => summaryOf(deps, server)),
     total_servers: config.servers.length,
-    total_tools: catalog.tools().length,
+    total_tools: catalog.view().tools.length,
     ...(discovery.last ? { last_discovery: discovery.last } : {}),
   };
 }
@@ -103,7 +103,7 @@ function summaryOf({ catalog }: ServerDeps, server: ConfiguredServer): JsonObjec
     id,
     origin,
     ...(catalog.provider(id)?.health ?? { state: 'stopped' }),
-    tools: catalog.toolsOf(id).length,
+    tools: catalog.view().toolsOf(id).length,
     transport: transport.kind,
     isolation,
     ...(description === undefined ? {} : { description }),
@@ -114,7 +114,10 @@ function detailsOf(catalog: Catalog, id: string): JsonObject {
   const provider = catalog.provider(id);
   if (!provider) return {};
   return {
-    tool_names: catalog.toolsOf(id).map((tool) => tool.name),
+    tool_names: catalog
+      .view()
+      .toolsOf(id)
+      .map((tool) => tool.name),
     set_aside: provider.listed?.rejected ?? [],
     ...(isRelay(provider) ? { stderr: provider.stderr } : {}),
   };

@@ -2,23 +2,24 @@ import { createHash } from 'node:crypto';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import type { JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import { nearestHint } from '@mcpbridge/shared/tool-names.js';
-import type { Catalog, CatalogTool } from '../../catalog/catalog.js';
+import type { Catalog } from '../../catalog/catalog.js';
+import type { CatalogTool } from '../../catalog/view.js';
 import type { PlainRoute, RouteInput, RouteReply } from '../routes.js';
 
 /** The catalog for scripts: each entry is the tool whole, and can stand in `MCP_TOOLS` as it is. */
 export function toolRoutes(catalog: Catalog): PlainRoute[] {
-  const list = async ({ query }: RouteInput): Promise<RouteReply> => {
+  const list = async ({ query, sessionId }: RouteInput): Promise<RouteReply> => {
     await catalog.settled();
     const wanted = (tool: CatalogTool) =>
       (!query.server || tool.provider.id === query.server) && (!query.type || typeOf(tool) === query.type);
-    const tools = catalog.tools().filter(wanted).map(entryOf);
+    const tools = catalog.view(sessionId).tools.filter(wanted).map(entryOf);
     return { body: { tools }, etag: etagOf(tools) };
   };
-  const one = ({ params: { name = '' } }: RouteInput): RouteReply => {
-    const tool = catalog.tool(name);
+  const one = ({ params: { name = '' }, sessionId }: RouteInput): RouteReply => {
+    const view = catalog.view(sessionId);
+    const tool = view.tool(name);
     if (tool) return { body: entryOf(tool) };
-    const names = catalog.tools().map((known) => known.name);
-    throw new AppError('UNKNOWN_TOOL', `There is no tool "${name}".${nearestHint(name, names)}`);
+    throw new AppError('UNKNOWN_TOOL', `There is no tool "${name}".${nearestHint(name, view.names())}`);
   };
   return [
     {

@@ -45,6 +45,11 @@ export class Connections {
     return this.breaker.failure;
   }
 
+  /** The next attempt is made at once, whatever failed before. */
+  forgive(): void {
+    this.breaker.reset();
+  }
+
   /** The open connection, without a wait: the way of nearly every call. */
   ready(key: string): Connection | undefined {
     return this.slots.get(key)?.connection;

@@ -162,6 +162,7 @@ export class McpProvider implements McpRelay {
   /** Usable again, at once and whatever failed before. */
   async start(): Promise<ToolList> {
     this.stopped = false;
+    this.pool.forgive();
     return this.refresh();
   }
 

@@ -31,11 +31,11 @@ const definition: ToolDefinition = {
 };
 
 /** For catalogs too large to hand over whole: the model reads a tool's spec, then calls it with curl (MISSION row 8). */
-export function getApiSpec(tools: () => readonly SpecifiedTool[]): FunctionTool {
+export function getApiSpec(tools: (sessionId: string) => readonly SpecifiedTool[]): FunctionTool {
   return {
     definition,
-    run({ args }) {
-      const all = tools();
+    run({ args, caller }) {
+      const all = tools(caller.sessionId);
       const found = namesOf(args.tool_name).map((name) => specOf(name, all));
       return textResult(
         ['# every call: curl --fail-with-body -sS --json ARGUMENTS -H "$MCP_AUTH" ADDRESS', ...found].join(
