@@ -36,7 +36,8 @@ const check = compileSchema({ type: 'object', properties });
 export function shapeFaults(raw: JsonObject): string[] {
   const faults: string[] = [];
   for (const key of Object.keys(raw)) {
-    const meant = key in properties || FOREIGN.has(key) ? undefined : meantName(key, Object.keys(properties));
+    const meant = key in properties ? undefined : meantName(key, Object.keys(properties));
+    // What is like none of ours belongs to another client, and means nothing here.
     if (meant) faults.push(`"${key}" is not known; did you mean "${meant}"?`);
   }
   for (const line of check(raw)) faults.push(asSentence(line));

@@ -2,24 +2,10 @@ import { parseDuration } from '@mcpbridge/shared/duration.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import { shapeFaults } from './entry-shape.js';
 import { isSwitchedOff, type MergedServer } from './merge-servers.js';
-import { fillPlaceholders, type PlaceholderSource } from './placeholders.js';
+import { fillPlaceholders } from './placeholders.js';
 import { readTransport } from './read-transport.js';
+import type { EntryContext, Reading } from './reading.js';
 import type { ConfiguredServer, ServerEntry } from './server-entry.js';
-
-export interface EntryContext extends PlaceholderSource {
-  /** Working directory of stdio servers whose entry names none. */
-  folder: string;
-}
-
-/** One entry while it is read. */
-export interface Reading {
-  raw: JsonObject;
-  context: EntryContext;
-  /** Sentences; every step adds what it finds, so that all faults are named at once. */
-  faults: string[];
-  /** The value as text with its placeholders replaced. */
-  fill(field: string, value: unknown): string;
-}
 
 const SERVER_ID = /^[A-Za-z0-9_. -]{1,64}$/;
 /** Ids of our own providers. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
-import type { Reading } from './read-entry.js';
+import type { Reading } from './reading.js';
 import type { HttpTransportEntry, StdioTransportEntry } from './server-entry.js';
 
 type Kind = 'stdio' | 'http' | 'sse';

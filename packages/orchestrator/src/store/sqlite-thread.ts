@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '@mcpbridge/shared/errors.js';
-import { openSqlite } from './sqlite-native.js';
+import { openSqlite } from './sqlite.js';
 
 /** What the main thread asks; `sql` absent: close the file and end. */
 export interface ThreadQuestion {

@@ -1,0 +1,93 @@
+import { describe, expect, test } from '@jest/globals';
+import { timeOrderedId } from '@mcpbridge/shared/ids.js';
+import { isSecretName, redactByKey } from '@mcpbridge/shared/redact.js';
+
+describe('secrets by name', () => {
+  test.each([
+    ...[
+      'password',
+      'Password',
+      'PASSWD',
+      'db_password',
+      'userPwd',
+      'passphrase',
+      'client_secret',
+      'clientSecret',
+    ],
+    ...[
+      'token',
+      'access_token',
+      'accessToken',
+      'ACCESS-TOKEN',
+      'apikey',
+      'api_key',
+      'api-key',
+      'ApiKey',
+      'x-api-key',
+    ],
+    ...[
+      'Authorization',
+      'proxy-authorization',
+      'cookie',
+      'Set-Cookie',
+      'credentials',
+      'aws_secret_access_key',
+    ],
+    ...['private_key', 'auth', 'jwt', 'bearer', 'connectionString'],
+  ])('%s holds one', (name) => {
+    expect(isSecretName(name)).toBe(true);
+    expect(redactByKey({ [name]: 'canary' })).toEqual({ [name]: '[redacted]' });
+  });
+
+  test.each(['author', 'path', 'key', 'keyboard', 'monkey', 'pass', 'compass', 'session', 'id', 'oauth'])(
+    '%s holds none',
+    (name) => {
+      expect(isSecretName(name)).toBe(false);
+    },
+  );
+});
+
+describe('redaction', () => {
+  test('reaches objects and lists at any depth and takes whole values away', () => {
+    expect(
+      redactByKey({ a: [{ b: { token: { deep: 'canary' } } }], headers: { cookie: ['canary'] } }),
+    ).toEqual({
+      a: [{ b: { token: '[redacted]' } }],
+      headers: { cookie: '[redacted]' },
+    });
+  });
+
+  test('leaves what cannot be a secret: counts of tokens, switches, nothing', () => {
+    const value = { max_tokens: 100, useToken: true, password: null };
+    expect(redactByKey(value)).toEqual(value);
+    expect(redactByKey({ password: 1234 })).toEqual({ password: '[redacted]' });
+  });
+
+  test('does not change what was given', () => {
+    const value = { token: 'x', list: [{ token: 'y' }] };
+    redactByKey(value);
+    expect(value).toEqual({ token: 'x', list: [{ token: 'y' }] });
+  });
+
+  test('a name that is the word for a prototype stays a name', () => {
+    const value = JSON.parse('{"__proto__": {"token": "canary", "a": 1}}');
+    expect(JSON.stringify(redactByKey(value))).toBe('{"__proto__":{"token":"[redacted]","a":1}}');
+  });
+
+  test('ends on values that hold themselves, and at the given length', () => {
+    const loop: Record<string, unknown> = {};
+    loop.self = loop;
+    expect(JSON.stringify(redactByKey(loop))).toContain('too deep');
+    expect(redactByKey({ a: 'x'.repeat(100), b: 'y' }, { characters: 50 })).toEqual({ a: 'x'.repeat(48) });
+    expect(JSON.stringify(redactByKey(Array(10_000).fill(0), { characters: 50 })).length).toBeLessThan(110);
+  });
+});
+
+test('ids made later sort later and are UUIDs of version 7', () => {
+  const ids = [1, 1_700_000_000_000, 1_800_000_000_000].map((now) => timeOrderedId(now));
+  expect([...ids].reverse().sort()).toEqual(ids);
+  for (const id of ids) {
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  }
+  expect(new Set(Array.from({ length: 1000 }, () => timeOrderedId(5))).size).toBe(1000);
+});
