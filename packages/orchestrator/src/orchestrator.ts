@@ -47,7 +47,7 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
   const config = await ServersConfig.open({ file: configFile, workspaceFolder, env, log });
 
   const catalog = new Catalog();
-  const fleet = new Fleet({ catalog, lists: store.toolLists, create: (entry) => createProvider(entry) });
+  const fleet = new Fleet({ catalog, lists: store.toolLists, create: (entry) => createProvider(entry), log });
   const discovery = new Discovery(fleet);
   const sessions = new Sessions(store.sessions);
   const timeoutOf = (id: string) => fleet.entry(id)?.timeoutMs;

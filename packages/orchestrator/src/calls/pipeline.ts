@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { AppError, toAppError } from '@mcpbridge/shared/errors.js';
+import { timeOrderedId } from '@mcpbridge/shared/ids.js';
 import { isObject, type JsonObject, RpcFailure } from '@mcpbridge/shared/json-rpc.js';
 import type { ToolResult } from '@mcpbridge/shared/tools.js';
 import type { Catalog, Target } from '../catalog/catalog.js';
@@ -107,7 +107,7 @@ export class CallPipeline {
 function begin(request: CallRequest): CallRecord {
   const { session, target } = request;
   return {
-    id: randomUUID(),
+    id: timeOrderedId(),
     startedAt: Date.now(),
     principal: session.owner,
     sessionId: session.sessionId,

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { messageOf } from '@mcpbridge/shared/errors.js';
 import type { ToolDefinition } from '@mcpbridge/shared/tools.js';
 import type { ConfiguredServer, ServerEntry } from '../config/server-entry.js';
+import type { Log } from '../log.js';
 import type { ToolProvider } from '../providers/provider.js';
 import type { Catalog } from './catalog.js';
 
@@ -14,6 +16,7 @@ interface FleetDeps {
   catalog: Catalog;
   lists: ToolLists;
   create(entry: ServerEntry): ToolProvider;
+  log: Log;
 }
 
 /** What became of one server in a discovery. */
@@ -84,9 +87,11 @@ export class Fleet {
   private async list(provider: ToolProvider): Promise<void> {
     const hash = this.hashes.get(provider.id);
     await this.deps.catalog.refresh(provider);
-    if (hash && provider.listed && provider.health.state === 'ready') {
-      await this.deps.lists.put(provider.id, hash, provider.listed.tools);
-    }
+    if (!hash || !provider.listed || provider.health.state !== 'ready') return;
+    await this.deps.lists.put(provider.id, hash, provider.listed.tools).catch((error) => {
+      // It only serves the first second of the next start.
+      this.deps.log.warn(`The tools of "${provider.id}" were not stored: ${messageOf(error)}`);
+    });
   }
 
   private drop(id: string): void {

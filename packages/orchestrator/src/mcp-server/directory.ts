@@ -1,17 +1,7 @@
-import { isObject, type JsonObject, RPC, RpcFailure } from '@mcpbridge/shared/json-rpc.js';
+import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import { exposedName } from '@mcpbridge/shared/tool-names.js';
 import type { Catalog } from '../catalog/catalog.js';
-import { type Caller, isRelay, type McpRelay } from '../providers/provider.js';
-
-/** Lists are read on a connection of their own, so that no session's server is started for them. */
-const LISTING: Caller = {
-  sessionId: '~listing',
-  capabilities: {},
-  notify: () => undefined,
-  ask: async (_server, method) => {
-    throw new RpcFailure(RPC.methodNotFound, `Nobody can answer ${method} while lists are read.`);
-  },
-};
+import { isRelay, type McpRelay } from '../providers/provider.js';
 
 const MAX_PAGES = 1000;
 
@@ -80,7 +70,7 @@ async function entriesOf(
   try {
     let cursor: unknown;
     for (let page = 0; page < MAX_PAGES; page++) {
-      const result = await server.request(LISTING, method, cursor === undefined ? undefined : { cursor }, {
+      const result = await server.request(undefined, method, cursor === undefined ? undefined : { cursor }, {
         signal,
       });
       const entries = isObject(result) && Array.isArray(result[member]) ? result[member] : [];

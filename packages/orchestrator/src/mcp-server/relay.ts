@@ -127,10 +127,11 @@ export class Relay {
     throw new RpcFailure(RPC.invalidParams, `There is no resource template ${JSON.stringify(ref.uri)}.`);
   }
 
-  /** Each server that can log is told; one that fails keeps its own level. */
-  private async setLevel(params: JsonObject, context: MethodContext): Promise<JsonObject> {
+  /** Each server that can log is told, now or when the session first uses it; one that fails keeps its own level. */
+  private async setLevel({ level }: JsonObject, { session, abort }: MethodContext): Promise<JsonObject> {
+    const { signal } = abort;
     const servers = this.directory.servers('logging');
-    await Promise.allSettled(servers.map((server) => this.send(server, 'logging/setLevel', params, context)));
+    await Promise.allSettled(servers.map((server) => server.setLogLevel(session, level, { signal })));
     return {};
   }
 }

@@ -105,13 +105,18 @@ export interface McpRelay extends ToolProvider {
   readonly about: Opened | undefined;
   /** Opens the caller's connection if it is not open. */
   opened(caller: Caller): Promise<Opened>;
-  /** Rejects with the upstream's own RpcFailure unchanged. */
+  /**
+   * On the caller's connection; without a caller on the one that belongs to nobody, from which lists are read.
+   * Rejects with the upstream's own RpcFailure unchanged.
+   */
   request(
-    caller: Caller,
+    caller: Caller | undefined,
     method: string,
     params: JsonObject | undefined,
     options: RelayOptions,
   ): Promise<unknown>;
+  /** The least level of the log lines that the caller wants: told now if its connection is open, else when it opens. */
+  setLogLevel(caller: Caller, level: unknown, options: RelayOptions): Promise<void>;
   /** Reaches the caller's connection if it is open. */
   notify(caller: Caller, method: string, params: JsonObject | undefined): void;
 }

@@ -16,6 +16,8 @@ export function callRoutes(log: CallLog): PlainRoute[] {
         server: 'only of this server',
         tool: 'only of this tool',
         outcome: 'ok, tool_error, failed, refused or cancelled',
+        since: 'started at this time or later',
+        until: 'started before this time',
         before: 'the cursor of the page before',
         limit: `1 to ${MAX_LIMIT}, default ${DEFAULT_LIMIT}`,
       },
@@ -47,7 +49,17 @@ function filterOf(query: Record<string, string | undefined>): CallFilter {
     const value = query[key];
     if (value) filter[key] = value;
   }
+  for (const key of ['since', 'until'] as const) {
+    const value = query[key];
+    if (value) filter[key] = timeOf(key, value);
+  }
   return filter;
+}
+
+function timeOf(key: string, text: string): number {
+  const time = Date.parse(text);
+  if (!Number.isNaN(time)) return time;
+  throw new AppError('INVALID_REQUEST', `${key} is "${text}"; give a time such as 2026-11-30T12:00:00Z.`);
 }
 
 function shown(call: CallSummary): object {

@@ -1,4 +1,5 @@
 import { AppError } from '@mcpbridge/shared/errors.js';
+import { orAborted } from './abort.js';
 
 const FIRST_MS = 1000;
 const LONGEST_MS = 30_000;
@@ -23,8 +24,9 @@ export class Breaker {
     return this.last;
   }
 
-  async run<T>(attempt: () => Promise<T>): Promise<T> {
-    while (this.last && this.probe) await outcome(this.probe);
+  /** Aborting `signal` ends the wait for somebody else's attempt; an attempt of one's own has to heed it itself. */
+  async run<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    while (this.last && this.probe) await orAborted(outcome(this.probe), signal);
     if (this.last && Date.now() < this.last.retryAt) throw tooEarly(this.last);
     const failuresBefore = this.failures;
     const running = attempt();

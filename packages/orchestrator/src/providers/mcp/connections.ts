@@ -55,6 +55,11 @@ export class Connections {
     return this.slots.get(key)?.connection;
   }
 
+  /** What the session told the server, also before its connection is open. */
+  memory(key: string): SessionMemory {
+    return this.slotOf(key).memory;
+  }
+
   /** Opens it when there is none. An abort ends the wait, not the connect, for which others may wait too. */
   get(key: string, caller: Caller | undefined, signal?: AbortSignal): Promise<Connection> {
     const slot = this.slotOf(key);
@@ -110,7 +115,8 @@ export class Connections {
   private async open(slot: Slot, caller: Caller | undefined): Promise<Connection> {
     this.makeRoom();
     const { key, memory, over } = slot;
-    const connection = await this.breaker.run(() => this.options.connect(key, caller, memory, over.signal));
+    const connect = () => this.options.connect(key, caller, memory, over.signal);
+    const connection = await this.breaker.run(connect, over.signal);
     slot.connection = connection;
     // Whoever ended the session closes what is there now.
     if (over.signal.aborted) throw abortReason(over.signal);

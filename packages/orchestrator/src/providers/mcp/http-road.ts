@@ -29,19 +29,20 @@ export class HttpRoad {
       ...(signal ? { signal } : {}),
       ...(redirect ? { redirect } : {}),
     });
-    const { status, statusText, headers } = response;
-    return new Response(this.bounded(response, body), { status, statusText, headers: [...headers] });
+    return this.bounded(response, body);
   }
 
   close(): Promise<void> {
     return this.agent.destroy();
   }
 
-  private bounded({ body, headers }: UndiciResponse, request: string | null) {
+  private bounded(response: UndiciResponse, request: string | null): Response {
+    const { body, status, statusText, headers } = response;
     const announced = Number(headers.get('content-length') ?? Number.NaN);
-    if (!body || announced <= this.maxBytes) return body;
+    if (!body || announced <= this.maxBytes) return response as Response;
     const isEventStream = headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-    return body.pipeThrough(limited(this.maxBytes, isEventStream, () => this.tooLarge(request)));
+    const limit = limited(this.maxBytes, isEventStream, () => this.tooLarge(request));
+    return new Response(body.pipeThrough(limit), { status, statusText, headers: [...headers] });
   }
 
   private tooLarge(request: string | null): AppError {

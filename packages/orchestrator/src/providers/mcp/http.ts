@@ -62,15 +62,13 @@ class HttpTransport implements Transport {
   ) {
     this.url = new URL(entry.url);
     this.road = new HttpRoad(server, context.maxMessageBytes, (id, error) => this.refuse(id, error));
-    const options = {
-      requestInit: { headers: entry.headers },
-      fetch: (url: string | URL, init?: RequestInit) => this.road.fetch(url, init),
-    };
+    const requestInit = { headers: entry.headers };
     this.remote =
       entry.kind === 'sse'
-        ? new SSEClientTransport(this.url, options)
+        ? new SSEClientTransport(this.url, { requestInit, fetch: (url, init) => this.fetchForSse(url, init) })
         : new StreamableHTTPClientTransport(this.url, {
-            ...options,
+            requestInit,
+            fetch: (url, init) => this.road.fetch(url, init),
             reconnectionOptions: RECONNECTION,
             reconnectionScheduler: (reconnect, delay) => this.schedule(reconnect, delay),
           });
@@ -224,6 +222,12 @@ class HttpTransport implements Transport {
     await this.remote.terminateSession().catch(() => {
       // A server that is gone, or keeps its sessions for itself, needs no farewell.
     });
+  }
+
+  /** This transport gives every post one and the same signal, at which each would leave a listener behind. */
+  private fetchForSse(url: string | URL, init: RequestInit = {}): Promise<Response> {
+    const { signal, ...rest } = init;
+    return this.road.fetch(url, init.method === 'POST' ? rest : init);
   }
 
   private schedule(reconnect: () => void, delay: number): () => void {

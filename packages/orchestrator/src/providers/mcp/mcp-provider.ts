@@ -109,21 +109,27 @@ export class McpProvider implements McpRelay {
     return result;
   }
 
-  /** Any other MCP method, on the connection of the caller's session. Rejects with an RpcFailure as the server sent it. */
   request(
-    caller: Caller,
+    caller: Caller | undefined,
     method: string,
     params: JsonObject | undefined,
     { signal, listener }: RelayOptions,
   ): Promise<unknown> {
-    const origin = listener ? { caller, listener } : { caller };
+    const origin = caller && (listener ? { caller, listener } : { caller });
+    const options = origin ? { signal, origin } : { signal };
     return this.using(
       caller,
       signal,
       method,
       () => READS.test(method),
-      (connection) => connection.request(method, params, { signal, origin }),
+      (connection) => connection.request(method, params, options),
     );
+  }
+
+  async setLogLevel(caller: Caller, level: unknown, options: RelayOptions): Promise<void> {
+    const key = this.keyOf(caller);
+    if (this.pool.ready(key)) await this.request(caller, 'logging/setLevel', { level }, options);
+    else this.pool.memory(key).logLevel = level;
   }
 
   /** Goes to the session's own connection if there is one: what nobody has heard needs no correction. */
@@ -175,7 +181,7 @@ export class McpProvider implements McpRelay {
    * or the answer was lost of one that may be repeated.
    */
   private async using<T>(
-    caller: Caller,
+    caller: Caller | undefined,
     signal: AbortSignal,
     what: string,
     repeatable: () => boolean,
@@ -184,7 +190,7 @@ export class McpProvider implements McpRelay {
     this.refuseIfStopped();
     const key = this.keyOf(caller);
     const connection = this.pool.ready(key) ?? (await this.pool.get(key, caller, signal));
-    if (key !== COMMON) connection.routing.caller = caller;
+    if (caller && key !== COMMON) connection.routing.caller = caller;
     try {
       return await use(connection);
     } catch (error) {
@@ -199,8 +205,8 @@ export class McpProvider implements McpRelay {
     }
   }
 
-  private keyOf(caller: Caller): string {
-    return this.entry.isolation === 'session' ? caller.sessionId : COMMON;
+  private keyOf(caller: Caller | undefined): string {
+    return caller !== undefined && this.entry.isolation === 'session' ? caller.sessionId : COMMON;
   }
 
   private refuseIfStopped(): void {

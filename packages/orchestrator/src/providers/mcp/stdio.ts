@@ -9,7 +9,7 @@ import { ProcessGroup } from './process-group.js';
 import type { Transport, TransportContext, TransportEvents } from './transport.js';
 
 const MAX_STDERR_LINE = 64 * 1024;
-/** After one of exit and end of output, the time for the other to come. */
+/** After one sign of the end, the time for the others to come. */
 const SETTLE_MS = 200;
 
 /** Starts the server's process in a group of its own, without a shell. */
@@ -51,7 +51,7 @@ function whyNotStarted({ command, cwd }: StdioTransportEntry, error: unknown): s
 class StdioTransport implements Transport {
   private events: TransportEvents | undefined;
   private unsent = '';
-  private readonly ends = { exit: false, output: false };
+  private readonly ends = { exit: false, output: false, input: false };
   private finished = false;
 
   constructor(
@@ -61,9 +61,7 @@ class StdioTransport implements Transport {
     private readonly context: TransportContext,
   ) {
     child.on('error', (error) => context.log.warn(`Server "${server}": ${error.message}`));
-    child.stdin.on('error', () => {
-      // It reads no more; its exit or the end of its output says so, with the reason.
-    });
+    child.stdin.on('error', () => this.noteEnd('input'));
     child.on('exit', () => this.noteEnd('exit'));
     child.stdout.on('close', () => this.noteEnd('output'));
     const errorLines = new LineReader({
@@ -129,8 +127,8 @@ class StdioTransport implements Transport {
     this.context.words.push(line);
   }
 
-  /** The process may leave before its last words are read, and close its output before it leaves. */
-  private noteEnd(what: 'exit' | 'output'): void {
+  /** The process may leave before its last words are read, and close its pipes before it leaves. */
+  private noteEnd(what: 'exit' | 'output' | 'input'): void {
     this.ends[what] = true;
     if (this.ends.exit && this.ends.output) this.finish();
     else setTimeout(() => this.finish(), SETTLE_MS).unref();
@@ -162,5 +160,5 @@ function parsed(line: string): unknown {
 
 function howItEnded(exitCode: number | null, signal: NodeJS.Signals | null): string {
   if (exitCode !== null) return `ended with exit code ${exitCode}`;
-  return signal === null ? 'closed its output' : `was ended by ${signal}`;
+  return signal === null ? 'closed its pipe' : `was ended by ${signal}`;
 }
