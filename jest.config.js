@@ -1,6 +1,7 @@
 /** Tests are TypeScript; what they test is the built product in packages/<name>/dist. */
 export default {
   testEnvironment: 'node',
+  roots: ['<rootDir>/tests'],
   testMatch: ['<rootDir>/tests/{contract,unit,api,e2e}/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

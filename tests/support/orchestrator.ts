@@ -64,7 +64,8 @@ export async function startOrchestrator(options: StartOptions = {}): Promise<Run
   });
   const url = `http://127.0.0.1:${port}`;
   const token = (await readFile(join(home, 'token'), 'utf8')).trim();
-  if (!options.early) await eventually('/ready answers 200', async () => (await fetch(`${url}/ready`)).ok);
+  if (!options.early)
+    await eventually('/ready answers 200', async () => (await fetch(`${url}/ready`)).ok, 60_000);
   return {
     url,
     port,

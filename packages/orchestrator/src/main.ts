@@ -31,9 +31,9 @@ function announce(settings: Settings, { port, config, catalog }: Orchestrator): 
   if (starting.length > 0) console.log(`Starting ${starting.map((provider) => provider.id).join(', ')} …`);
   console.log(`
 Add every tool to a client with one line:
-  Claude Code   claude mcp add bridge${flag('-e')} -- node ${bridge}
+  Claude Code   claude mcp add --scope user bridge${flag('-e')} -- node ${bridge}
   Codex         codex mcp add bridge${flag('--env')} -- node ${bridge}
-  Gemini CLI    gemini mcp add${flag('-e')} bridge node ${bridge}
+  Gemini CLI    gemini mcp add --scope user --trust${flag('-e')} bridge node ${bridge}
   any other     {"mcpServers":{"bridge":{"command":"node","args":["${bridge}"]${env ? `,"env":{"MCP_API_URL":"${url}"}` : ''}}}}
 `);
 }

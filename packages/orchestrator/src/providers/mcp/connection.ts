@@ -5,17 +5,13 @@ import type { ServerEntry } from '../../config/server-entry.js';
 import type { Opened } from '../provider.js';
 import { shakeHands } from './handshake.js';
 import { ModernSpeaker } from './modern.js';
+import { openTransport } from './open-transport.js';
 import { Peer, type RequestOptions } from './peer.js';
 import type { Routing } from './routing.js';
-import { openTransport, type Transport, type TransportContext } from './transport.js';
+import type { SessionMemory } from './session-memory.js';
+import type { Transport, TransportContext } from './transport.js';
 
 const START_TIMEOUT_MS = 30_000;
-
-/** What a session told the server, to be told again to the next connection of the session. */
-export interface SessionMemory {
-  logLevel: unknown;
-  readonly subscriptions: Set<string>;
-}
 
 /** An open connection to one upstream, of whatever era and transport. */
 export class Connection {

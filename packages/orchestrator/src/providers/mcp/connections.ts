@@ -2,8 +2,9 @@ import { AppError } from '@mcpbridge/shared/errors.js';
 import type { Caller } from '../provider.js';
 import { abortReason, orAborted } from './abort.js';
 import { Breaker, type Failure } from './breaker.js';
-import type { Connection, SessionMemory } from './connection.js';
+import type { Connection } from './connection.js';
 import type { Routing } from './routing.js';
+import type { SessionMemory } from './session-memory.js';
 
 /** The key of the connection that belongs to nobody: for listing, and for all sessions of a shared server. */
 export const COMMON = '';

@@ -5,12 +5,13 @@ import type { ServerEntry } from '../../config/server-entry.js';
 import type { Log } from '../../log.js';
 import type { Settings } from '../../settings.js';
 import type { Caller, Health, McpRelay, Opened, ProviderCall, RelayOptions, ToolList } from '../provider.js';
-import { type Connection, openConnection, type SessionMemory } from './connection.js';
+import { type Connection, openConnection } from './connection.js';
 import { COMMON, Connections } from './connections.js';
 import { LineRing } from './line-ring.js';
 import { listTools } from './lists.js';
 import { paramHeaders } from './param-headers.js';
 import { Routing } from './routing.js';
+import type { SessionMemory } from './session-memory.js';
 import { ToolLists } from './tool-lists.js';
 
 const STDERR_LINES = 200;

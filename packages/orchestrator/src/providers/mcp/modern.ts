@@ -2,10 +2,10 @@ import { AppError } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject, RpcFailure } from '@mcpbridge/shared/json-rpc.js';
 import { META } from '@mcpbridge/shared/protocol.js';
 import type { Opened } from '../provider.js';
-import type { SessionMemory } from './connection.js';
 import { modernMeta } from './handshake.js';
 import type { Peer, RequestOptions } from './peer.js';
 import type { Routing } from './routing.js';
+import type { SessionMemory } from './session-memory.js';
 
 const MAX_ROUNDS = 20;
 

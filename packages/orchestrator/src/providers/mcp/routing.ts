@@ -30,6 +30,8 @@ interface RoutingHooks {
  * running call; on a common one (listing, or shared by all sessions) only what surely belongs to a call arrives.
  */
 export class Routing implements PeerEvents {
+  private readings = 0;
+
   constructor(
     private readonly server: string,
     /** Of the session that the connection belongs to, as it was at the last use; undefined on a common one. */
@@ -45,8 +47,7 @@ export class Routing implements PeerEvents {
     const { method } = notification;
     if (method === 'notifications/subscriptions/acknowledged') return;
     if (method === 'notifications/tools/list_changed') {
-      // The catalog first: the session will list again as soon as it hears of it.
-      void this.hooks.toolsChanged(this).then(() => this.caller?.notify(this.server, plain(notification)));
+      void this.toolsChanged(notification);
       return;
     }
     const running = method === 'notifications/message' ? peer.running() : [];
@@ -54,6 +55,16 @@ export class Routing implements PeerEvents {
     if (listener?.notification) listener.notification(plain(notification));
     else if (this.caller) this.caller.notify(this.server, plain(notification));
     else this.hooks.dropped();
+  }
+
+  /** The catalog first: the session will list again as soon as it hears of it. */
+  private async toolsChanged(notification: RpcNotification): Promise<void> {
+    // One reading may be under way and one wait for it; what comes meanwhile is covered by the second.
+    if (this.readings >= 2) return;
+    this.readings += 1;
+    await this.hooks.toolsChanged(this);
+    this.readings -= 1;
+    this.caller?.notify(this.server, plain(notification));
   }
 
   async question(

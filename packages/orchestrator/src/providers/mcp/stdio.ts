@@ -9,7 +9,7 @@ import { ProcessGroup } from './process-group.js';
 import type { Transport, TransportContext, TransportEvents } from './transport.js';
 
 const MAX_STDERR_LINE = 64 * 1024;
-/** After one sign of the end, the time for the others to come. */
+/** After a sign of the end, the time for all else that is to be heard of it. */
 const SETTLE_MS = 200;
 
 /** Starts the server's process in a group of its own, without a shell. */
@@ -51,7 +51,6 @@ function whyNotStarted({ command, cwd }: StdioTransportEntry, error: unknown): s
 class StdioTransport implements Transport {
   private events: TransportEvents | undefined;
   private unsent = '';
-  private readonly ends = { exit: false, output: false, input: false };
   private finished = false;
 
   constructor(
@@ -61,9 +60,10 @@ class StdioTransport implements Transport {
     private readonly context: TransportContext,
   ) {
     child.on('error', (error) => context.log.warn(`Server "${server}": ${error.message}`));
-    child.stdin.on('error', () => this.noteEnd('input'));
-    child.on('exit', () => this.noteEnd('exit'));
-    child.stdout.on('close', () => this.noteEnd('output'));
+    child.stdin.on('error', () => this.finishSoon());
+    child.stdout.on('close', () => this.finishSoon());
+    child.on('exit', () => this.finishSoon());
+    child.on('close', () => this.finish());
     const errorLines = new LineReader({
       maxBytes: MAX_STDERR_LINE,
       onLine: (line) => this.hear(line.toString('utf8')),
@@ -127,11 +127,12 @@ class StdioTransport implements Transport {
     this.context.words.push(line);
   }
 
-  /** The process may leave before its last words are read, and close its pipes before it leaves. */
-  private noteEnd(what: 'exit' | 'output' | 'input'): void {
-    this.ends[what] = true;
-    if (this.ends.exit && this.ends.output) this.finish();
-    else setTimeout(() => this.finish(), SETTLE_MS).unref();
+  /**
+   * The last words may still be on their way, and the exit code too. `close` comes when all is read, but not while
+   * a grandchild holds a pipe open.
+   */
+  private finishSoon(): void {
+    setTimeout(() => this.finish(), SETTLE_MS).unref();
   }
 
   private finish(): void {

@@ -1,9 +1,7 @@
 import type { AppError } from '@mcpbridge/shared/errors.js';
 import type { JsonObject, RpcId, RpcMessage } from '@mcpbridge/shared/json-rpc.js';
-import type { ServerEntry } from '../../config/server-entry.js';
 import type { Log } from '../../log.js';
 import type { LineRing } from './line-ring.js';
-import { openStdio } from './stdio.js';
 
 /** What a transport tells the one that uses it. */
 export interface TransportEvents {
@@ -34,16 +32,4 @@ export interface TransportContext {
   /** Takes the lines that the server writes for people; the last few are its last words. */
   words: LineRing;
   log: Log;
-}
-
-/** Rejects with an AppError that says why there is no connection; aborting `signal` ends a connect under way. */
-export async function openTransport(
-  { id, transport }: ServerEntry,
-  context: TransportContext,
-  signal: AbortSignal,
-): Promise<Transport> {
-  if (transport.kind === 'stdio') return openStdio(id, transport, context);
-  // The MCP SDK takes a quarter of a second to load; who has no remote server never pays for it.
-  const { openHttp } = await import('./http.js');
-  return openHttp(id, transport, context, signal);
 }

@@ -1,0 +1,15 @@
+import type { ServerEntry } from '../../config/server-entry.js';
+import { openStdio } from './stdio.js';
+import type { Transport, TransportContext } from './transport.js';
+
+/** Rejects with an AppError that says why there is no connection; aborting `signal` ends a connect under way. */
+export async function openTransport(
+  { id, transport }: ServerEntry,
+  context: TransportContext,
+  signal: AbortSignal,
+): Promise<Transport> {
+  if (transport.kind === 'stdio') return openStdio(id, transport, context);
+  // The MCP SDK takes a quarter of a second to load; who has no remote server never pays for it.
+  const { openHttp } = await import('./http.js');
+  return openHttp(id, transport, context, signal);
+}
