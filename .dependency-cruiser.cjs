@@ -21,7 +21,11 @@ const borders = Object.entries(rooms).map(([room, allowed]) => ({
   from: { path: `${inside}${room}/` },
   to: {
     path: inside,
-    pathNot: [`${inside}${room}/`, `${inside}(log|settings)[.]ts$`, ...allowed.map((path) => `${inside}${path}`)],
+    pathNot: [
+      `${inside}${room}/`,
+      `${inside}(log|settings|version)[.]ts$`,
+      ...allowed.map((path) => `${inside}${path}`),
+    ],
   },
 }));
 
@@ -65,9 +69,12 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '/dist/' },
+    exclude: { path: '/(dist|lib)/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['types', 'import', 'node', 'default'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['types', 'import', 'node', 'default'],
+    },
   },
 };

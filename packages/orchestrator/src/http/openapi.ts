@@ -1,5 +1,6 @@
 import { ERROR_TABLE } from '@mcpbridge/shared/errors.js';
 import type { JsonObject } from '@mcpbridge/shared/json-rpc.js';
+import { VERSION } from '../version.js';
 import type { RouteDescription } from './routes.js';
 
 /** The OpenAPI 3.1 document, made from the records of the routes that run. */
@@ -11,7 +12,7 @@ export function openApiDocument(routes: readonly RouteDescription[]): JsonObject
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'mcpbridge orchestrator', version: '0.1.0' },
+    info: { title: 'mcpbridge orchestrator', version: VERSION },
     paths,
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },

@@ -1,7 +1,8 @@
 import type { CallListener } from '../providers/provider.js';
 import type { Session } from '../sessions/session.js';
+import { VERSION } from '../version.js';
 
-export const SERVER_INFO = { name: 'mcpbridge', title: 'mcpbridge orchestrator', version: '0.1.0' };
+export const SERVER_INFO = { name: 'mcpbridge', title: 'mcpbridge orchestrator', version: VERSION };
 
 /** For whom a method is carried out. */
 export interface MethodContext {

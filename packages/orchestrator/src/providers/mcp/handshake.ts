@@ -1,13 +1,12 @@
-import { createRequire } from 'node:module';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject, RpcFailure } from '@mcpbridge/shared/json-rpc.js';
 import { type Era, LATEST_LEGACY, LATEST_MODERN, META, MODERN_VERSIONS } from '@mcpbridge/shared/protocol.js';
+import { VERSION } from '../../version.js';
 import type { Opened } from '../provider.js';
 import type { Peer } from './peer.js';
 import type { Transport } from './transport.js';
 
-const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string };
-const CLIENT_INFO = { name: 'mcpbridge-orchestrator', title: 'mcpbridge orchestrator', version };
+const CLIENT_INFO = { name: 'mcpbridge-orchestrator', title: 'mcpbridge orchestrator', version: VERSION };
 
 /**
  * `initialize`; a server that refuses it may know the modern era alone, so it is asked by `server/discover` in the

@@ -1,0 +1,2 @@
+/** Of the program; a test holds it equal to package.json. */
+export const VERSION = '0.1.0';
