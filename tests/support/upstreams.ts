@@ -112,7 +112,10 @@ export class Upstreams {
       url,
       port: new URL(url).port,
       process: child,
-      control: async (what) => (await fetch(`${url}/control/${what}`, { method: 'POST' })).json(),
+      async control(what) {
+        const response = await fetch(`${url}/control/${what}`, { method: 'POST' });
+        return (await response.json()) as Record<string, number>;
+      },
     };
   }
 

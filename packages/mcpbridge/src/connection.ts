@@ -18,6 +18,12 @@ export interface Answer {
   refusal: Buffer | undefined;
 }
 
+/** How long an executor that is not there is waited for. */
+interface Patience {
+  ms: number;
+  until: number;
+}
+
 const RETRY_MS = 100;
 const LEAST_CONNECT_MS = 1000;
 
@@ -49,14 +55,14 @@ export class Connection {
    * `patienceMs`, with BrokenOff when the connection broke later; check first whether it was stopped.
    */
   async send(outgoing: Outgoing, patienceMs = this.settings.connectTimeoutMs): Promise<Answer> {
-    const deadline = Date.now() + patienceMs;
+    const patience = { ms: patienceMs, until: Date.now() + patienceMs };
     let mayRenew = true;
     for (;;) {
-      const answer = await readHead(await this.reach(this.complete(outgoing), deadline));
+      const answer = await readHead(await this.reach(this.complete(outgoing), patience));
       const { status, refusal } = answer;
       if (status === 401 && mayRenew && this.credentials.renew()) {
         mayRenew = false;
-      } else if (status === 503 && refusal && isShuttingDown(refusal) && Date.now() < deadline) {
+      } else if (status === 503 && refusal && isShuttingDown(refusal) && Date.now() < patience.until) {
         await pause(RETRY_MS, outgoing.stop);
       } else {
         return answer;
@@ -71,15 +77,16 @@ export class Connection {
     return bridgeFailure('UNAUTHORIZED', message, 'http');
   }
 
-  private async reach(outgoing: Outgoing, deadline: number): Promise<IncomingMessage> {
+  private async reach(outgoing: Outgoing, patience: Patience): Promise<IncomingMessage> {
     for (;;) {
-      const connectMs = Math.max(deadline - Date.now(), LEAST_CONNECT_MS);
+      const connectMs = Math.max(patience.until - Date.now(), LEAST_CONNECT_MS);
       const reached = await this.tryAll(outgoing, connectMs);
       if (!(reached instanceof NotReached)) return reached;
-      const left = deadline - Date.now();
-      if (!reached.mayPass || left <= 0) throw this.unreachable(reached);
+      const left = patience.until - Date.now();
+      if (!reached.mayPass || left <= 0) throw this.unreachable(reached, patience);
       if (reached.isOutage) {
-        this.complain(`${this.where} cannot be reached (${reached.message}); trying for ${this.seconds}.`);
+        const seconds = patience.ms / 1000;
+        this.complain(`${this.where} cannot be reached (${reached.message}); trying for ${seconds} s.`);
       }
       await pause(Math.min(RETRY_MS, left), outgoing.stop);
     }
@@ -115,17 +122,13 @@ export class Connection {
     this.complained = true;
   }
 
-  private unreachable(error: NotReached): BridgeFailure {
-    const within = error.mayPass ? ` within ${this.seconds}` : '';
+  private unreachable(error: NotReached, patience: Patience): BridgeFailure {
+    const within = error.mayPass && patience.ms > 0 ? ` within ${patience.ms / 1000} s` : '';
     return bridgeFailure(
       'EXECUTOR_UNREACHABLE',
       `${this.where} could not be reached${within}: ${error.message}. ` +
         'Start the orchestrator with `npm start`, or set MCP_API_URL to where it runs.',
     );
-  }
-
-  private get seconds(): string {
-    return `${this.settings.connectTimeoutMs / 1000} s`;
   }
 
   private get where(): string {

@@ -7,7 +7,11 @@ import { BridgeLog } from './bridge-log.js';
 import { type Answer, Connection } from './connection.js';
 import { MCP_HEADERS, MCP_PATH, modernHeaders, refusalOf } from './endpoint.js';
 import type { BridgeSettings } from './settings.js';
+import { Stop } from './stop.js';
 import { SERVER_INFO } from './version.js';
+
+const ANSWER_MS = 10_000;
+const SILENT = `It took the request and did not answer within ${ANSWER_MS / 1000} s.`;
 
 type Print = (line: string) => void;
 
@@ -15,9 +19,11 @@ type Print = (line: string) => void;
 export async function examine(settings: BridgeSettings, print: Print): Promise<boolean> {
   describe(settings, print);
   const connection = new Connection(settings, new BridgeLog(undefined));
+  const stop = new Stop();
+  setTimeout(() => stop.fire(new Error(SILENT)), ANSWER_MS).unref();
   try {
-    await checkReady(connection, print);
-    if (!settings.tools) await checkTools(connection, print);
+    await checkReady(connection, stop, print);
+    if (!settings.tools) await checkTools(connection, stop, print);
     print('All is well.');
     return true;
   } catch (error) {
@@ -44,8 +50,8 @@ function describeToken(token: BridgeSettings['token']): string {
   return `from ${token.path}${existsSync(token.path) ? '' : ' (not there)'}`;
 }
 
-async function checkReady(connection: Connection, print: Print): Promise<void> {
-  const answer = await connection.send({ method: 'GET', path: '/ready', headers: [] }, 0);
+async function checkReady(connection: Connection, stop: Stop, print: Print): Promise<void> {
+  const answer = await connection.send({ method: 'GET', path: '/ready', headers: [], stop }, 0);
   if (answer.status === 404)
     return print('ready   it answers, and has no /ready: an executor other than the orchestrator');
   if (answer.refusal) throw refusalOf(answer, answer.refusal, connection);
@@ -54,7 +60,7 @@ async function checkReady(connection: Connection, print: Print): Promise<void> {
 }
 
 /** The one round trip that has no effect. */
-async function checkTools(connection: Connection, print: Print): Promise<void> {
+async function checkTools(connection: Connection, stop: Stop, print: Print): Promise<void> {
   const _meta = {
     [META.protocolVersion]: LATEST_MODERN,
     [META.clientInfo]: SERVER_INFO,
@@ -64,7 +70,7 @@ async function checkTools(connection: Connection, print: Print): Promise<void> {
   const headers = [...MCP_HEADERS, ...(modernHeaders(message) ?? [])];
   const started = performance.now();
   const body = JSON.stringify(message);
-  const answer = await connection.send({ method: 'POST', path: MCP_PATH, headers, body }, 0);
+  const answer = await connection.send({ method: 'POST', path: MCP_PATH, headers, body, stop }, 0);
   if (answer.refusal) throw refusalOf(answer, answer.refusal, connection);
   const tools = await readTools(answer);
   print(`tools   ${tools.length}, listed in ${Math.round(performance.now() - started)} ms`);

@@ -1,6 +1,6 @@
 /**
- * Ends one piece of work from outside, once. An AbortController would do, but costs as much as a third of the HTTP
- * of a call; here one listener is enough, because the steps of a call follow each other.
+ * Ends one piece of work from outside, once. An AbortController would do, at a tenth of the time of a call; here one
+ * listener is enough, because the steps of a call follow each other.
  */
 export class Stop {
   private fired: { reason: unknown } | undefined;
