@@ -49,7 +49,7 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
   const catalog = new Catalog();
   const fleet = new Fleet({ catalog, lists: store.toolLists, create: (entry) => createProvider(entry), log });
   const discovery = new Discovery(fleet);
-  const sessions = new Sessions(store.sessions);
+  const sessions = new Sessions(store.sessions, log);
   const timeoutOf = (id: string) => fleet.entry(id)?.timeoutMs;
   const pipeline = new CallPipeline({
     catalog,

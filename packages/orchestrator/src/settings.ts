@@ -42,7 +42,7 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {
       .filter(Boolean),
     callTimeoutMs: duration('TOOL_EXECUTION_TIMEOUT', env.TOOL_EXECUTION_TIMEOUT, 90 * 60_000),
     idleTimeoutMs: duration('UPSTREAM_IDLE_TIMEOUT', env.UPSTREAM_IDLE_TIMEOUT, 5 * 60_000),
-    maxBodyBytes: 16 * MIB,
+    maxBodyBytes: 24 * MIB,
     maxMessageBytes: 64 * MIB,
     env,
   };

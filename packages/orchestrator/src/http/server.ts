@@ -1,5 +1,11 @@
 import { chmodSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { socketFile } from '@mcpbridge/shared/locate.js';
@@ -60,6 +66,17 @@ function badUrl(path: string): AppError {
   return new AppError('INVALID_REQUEST', `The address ${JSON.stringify(path)} is not well formed.`);
 }
 
+const SERVER_OPTIONS: ServerOptions = {
+  // No limits on how long a call may take: the one deadline is the pipeline's.
+  requestTimeout: 0,
+  // A bridge that calls nothing for an hour still holds its session by its idle connection; one that vanished without
+  // a word is found out by TCP.
+  keepAliveTimeout: 0,
+  keepAlive: true,
+  keepAliveInitialDelay: 60_000,
+  noDelay: true,
+};
+
 /** Both doors of the house: TCP, and a Unix socket that only the same user can open. */
 export class Doors {
   private readonly servers: Server[] = [];
@@ -98,11 +115,7 @@ export class Doors {
   }
 
   private listen(start: (server: Server, ready: () => void) => void): Promise<Server> {
-    // No limits on how long a call may take: the one deadline is the pipeline's.
-    const server = createServer(
-      { requestTimeout: 0, keepAliveTimeout: 65_000, noDelay: true },
-      this.listener,
-    );
+    const server = createServer(SERVER_OPTIONS, this.listener);
     server.on('connection', (socket) => {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));

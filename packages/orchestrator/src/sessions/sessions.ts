@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { AppError } from '@mcpbridge/shared/errors.js';
+import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import { SESSION_ID } from '@mcpbridge/shared/wire.js';
+import type { Log } from '../log.js';
 import type { SessionLifetime, SessionRow, SessionStore } from '../store/session-store.js';
 import { Session } from './session.js';
 
@@ -13,11 +14,17 @@ type EndListener = (session: Session) => void;
 /** All open sessions of this process; the store keeps what must outlive it. */
 export class Sessions {
   private readonly open = new Map<string, Session>();
-  private readonly sockets = new Map<Session, Set<Socket>>();
+  /** Of each session that lives by its connections: how many it has. */
+  private readonly held = new Map<Session, number>();
+  /** Which sessions a connection holds; it may carry those of several. */
+  private readonly holds = new WeakMap<Socket, Set<Session>>();
   private readonly graces = new Map<Session, NodeJS.Timeout>();
   private readonly endListeners: EndListener[] = [];
 
-  constructor(private readonly store: SessionStore) {}
+  constructor(
+    private readonly store: SessionStore,
+    private readonly log: Log,
+  ) {}
 
   onEnd(listener: EndListener): void {
     this.endListeners.push(listener);
@@ -61,7 +68,10 @@ export class Sessions {
       row?.createdAt ?? Date.now(),
     );
     this.open.set(sessionId, session);
-    await this.store.upsert(rowOf(session));
+    const stored = this.store.upsert(rowOf(session));
+    // What ends with its client need not be on disk before its first answer.
+    if (session.lifetime === 'lasting') await stored;
+    else stored.catch((error) => this.log.warn(`Session "${sessionId}" was not stored: ${messageOf(error)}`));
     return session;
   }
 
@@ -78,13 +88,12 @@ export class Sessions {
   /** Counts a connection towards a session that lives as long as its connections do. */
   hold(session: Session, socket: Socket): void {
     if (session.lifetime !== 'connection') return;
-    let held = this.sockets.get(session);
-    if (held?.has(socket)) return;
-    if (!held) this.sockets.set(session, (held = new Set()));
-    held.add(socket);
+    const sessions = this.sessionsOn(socket);
+    if (sessions.has(session)) return;
+    sessions.add(session);
+    this.held.set(session, (this.held.get(session) ?? 0) + 1);
     clearTimeout(this.graces.get(session));
     this.graces.delete(session);
-    socket.once('close', () => this.release(session, socket));
   }
 
   /** Used last first. */
@@ -103,7 +112,7 @@ export class Sessions {
   async end(session: Session): Promise<void> {
     if (this.open.get(session.sessionId) !== session) return;
     this.open.delete(session.sessionId);
-    this.sockets.delete(session);
+    this.held.delete(session);
     clearTimeout(this.graces.get(session));
     this.graces.delete(session);
     for (const listener of this.endListeners) listener(session);
@@ -115,9 +124,21 @@ export class Sessions {
     this.graces.clear();
   }
 
-  private release(session: Session, socket: Socket): void {
-    const held = this.sockets.get(session);
-    if (!held?.delete(socket) || held.size > 0) return;
+  private sessionsOn(socket: Socket): Set<Session> {
+    const known = this.holds.get(socket);
+    if (known) return known;
+    const sessions = new Set<Session>();
+    this.holds.set(socket, sessions);
+    socket.once('close', () => {
+      for (const session of sessions) this.release(session);
+    });
+    return sessions;
+  }
+
+  private release(session: Session): void {
+    const left = (this.held.get(session) ?? 1) - 1;
+    this.held.set(session, left);
+    if (left > 0 || this.open.get(session.sessionId) !== session) return;
     const timer = setTimeout(() => void this.end(session), GRACE_MS);
     this.graces.set(session, timer.unref());
   }

@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CLIENT_SUITES, runSuite } from './suites.mjs';
+import { readVerdicts } from './verdicts.mjs';
+
+const DRIVER = fileURLToPath(new URL('driver.mjs', import.meta.url));
+/** By the era of the driver's own client; that of the suite's servers is the suite's. */
+const WAYS = {
+  'client-same-era': (era) => era,
+  'client-other-era': (era) => (era === 'modern' ? 'legacy' : 'modern'),
+};
+
+/** Runs the driver against the suite's servers, and again with the orchestrator between; gives pairs to compare. */
+export async function* clientSide({ folder, wants }) {
+  for (const suite of CLIENT_SUITES) {
+    const ways = Object.keys(WAYS).filter((name) => wants(name, suite.name));
+    if (ways.length === 0) continue;
+    const direct = await run(suite, join(folder, 'direct-client', suite.name), wants.scenario, {
+      DRIVER_ERA: suite.era,
+    });
+    for (const name of ways) {
+      const through = await run(suite, join(folder, name, suite.name), wants.scenario, {
+        DRIVER_ERA: WAYS[name](suite.era),
+        DRIVER_THROUGH: 'orchestrator',
+      });
+      yield { way: name, suite: suite.name, direct, through };
+    }
+  }
+}
+
+async function run({ version, each, scenarios }, folder, scenario, env) {
+  const chosen = scenarios.filter((name) => scenario === undefined || name === scenario);
+  // An absolute path: `node` alone would be the one that the suite needs.
+  const driver = `${process.execPath} ${DRIVER}`;
+  const commands = chosen.map(
+    (name) => `conformance client --command "${driver}" --scenario ${name} ${each} -o ${folder}`,
+  );
+  const written = await runSuite(version, commands, env);
+  return { verdicts: await readVerdicts(folder), written };
+}
