@@ -100,7 +100,7 @@ describe('what is refused', () => {
       .set('content-type', 'application/json')
       .send(large);
     expect([status, body.error.code]).toEqual([413, 'BODY_TOO_LARGE']);
-    expect(body.error.message).toContain('over the limit of 16777216 bytes');
+    expect(body.error.message).toContain('over the limit of 25165824 bytes');
     const next = await api(running).post('/tools/mcp/bare/echo').send({ text: 'hello' });
     expect(next.body).toEqual(hello);
   });

@@ -133,7 +133,7 @@ describe('/mcp', () => {
     const unknown = resultOf(await postMcp(running, callEcho('bare__ecko'), client));
     expect(unknown).toMatchObject({ isError: true, _meta: { 'mcpbridge/error': { code: 'UNKNOWN_TOOL' } } });
     expect((unknown.content as { text: string }[])[0]?.text).toBe(
-      'There is no tool "bare__ecko". Nearest: "bare__echo", "bare__big", "bare__slow". [UNKNOWN_TOOL, layer catalog]',
+      'There is no tool "bare__ecko". Nearest: "bare__echo", "bare__big", "bare__slow".\n[code: UNKNOWN_TOOL, layer: catalog]',
     );
     const method = await postMcp(running, { id: 5, method: 'tools/invent' }, client);
     expect([method.status, errorOf(method).code, method.messages[0]?.id]).toEqual([200, -32601, 5]);

@@ -1,4 +1,4 @@
-import { ERROR_TABLE, type ErrorCode, type Layer } from '@mcpbridge/shared/errors.js';
+import { ERROR_TABLE, type ErrorCode, failureText, type Layer } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject, RPC } from '@mcpbridge/shared/json-rpc.js';
 import { type ToolResult, textResult } from '@mcpbridge/shared/tools.js';
 
@@ -26,9 +26,9 @@ const MAX_TEXT = 16 * 1024;
 
 /** The answer that a failed call gets: as a result, because clients keep the text of those from no model. */
 export function failureResult(failure: Failure): ToolResult {
-  const { message, code, layer } = failure;
-  const text = message.length > MAX_TEXT ? `${message.slice(0, MAX_TEXT)} … [cut]` : message;
-  return textResult(`${text}\n[code: ${code}, layer: ${layer}]`, true);
+  const { message } = failure;
+  const bounded = message.length > MAX_TEXT ? `${message.slice(0, MAX_TEXT)} … [cut]` : message;
+  return textResult(failureText({ ...failure, message: bounded }), true);
 }
 
 /** The answer to a failed request: of a call a result that is an error, of anything else a JSON-RPC error. */

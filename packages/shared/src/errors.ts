@@ -85,6 +85,11 @@ export function toAppError(thrown: unknown, code: ErrorCode = 'INTERNAL'): AppEr
   return new AppError(code, messageOf(thrown), { cause: thrown });
 }
 
+/** A failure as a model reads it: the sentence, then code and layer. */
+export function failureText(failure: { message: string; code: string; layer: string }): string {
+  return `${failure.message}\n[code: ${failure.code}, layer: ${failure.layer}]`;
+}
+
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -20,7 +20,7 @@ export const META = {
 } as const;
 
 export function metaOf(message: object): JsonObject | undefined {
-  const params = "params" in message ? message.params : undefined;
+  const params = 'params' in message ? message.params : undefined;
   return isObject(params) && isObject(params._meta) ? params._meta : undefined;
 }
 

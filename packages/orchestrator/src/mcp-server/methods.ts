@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { AppError, toAppError } from '@mcpbridge/shared/errors.js';
+import { AppError, failureText, toAppError } from '@mcpbridge/shared/errors.js';
 import {
   isObject,
   isRpcId,
@@ -102,8 +102,7 @@ export class Methods {
 /** Failures of a call go to the model as text; some clients hide the text of a JSON-RPC error (clients.md, Features). */
 function failureResult(failure: AppError): JsonObject {
   const body = failure.toBody();
-  const text = `${body.message} [${body.code}, layer ${body.layer}${body.retryable ? ', may be retried' : ''}]`;
-  return { ...textResult(text, true), _meta: { 'mcpbridge/error': body } };
+  return { ...textResult(failureText(body), true), _meta: { 'mcpbridge/error': body } };
 }
 
 const OURS = new Set<string>([
