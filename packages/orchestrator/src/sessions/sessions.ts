@@ -76,8 +76,9 @@ export class Sessions {
   }
 
   /** What a caller without a session id gets: one lasting session of its principal. */
-  ofPrincipal(principalId: string): Promise<Session> {
-    return this.enter(principalId, `default-${principalId}`);
+  ofPrincipal(principalId: string): Session | Promise<Session> {
+    const id = `default-${principalId}`;
+    return this.known(principalId, id) ?? this.enter(principalId, id);
   }
 
   /** A new session under a random id. */
