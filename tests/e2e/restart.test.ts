@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { verifies } from '../requirements.js';
-import { featuresServer, startBridge, textOf } from '../support/road.js';
 import { startOrchestrator } from '../support/orchestrator.js';
 import { bridgeFile, ended, isAlive } from '../support/processes.js';
+import { featuresServer, startBridge, textOf } from '../support/road.js';
 import { StdioPeer } from '../support/stdio-peer.js';
 import { Trace } from '../support/trace.js';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { verifies } from '../requirements.js';
-import { featuresServer, startBridge, textOf } from '../support/road.js';
 import { bareServer, type RunningOrchestrator, startOrchestrator } from '../support/orchestrator.js';
 import { ended, eventually, isAlive } from '../support/processes.js';
+import { featuresServer, startBridge, textOf } from '../support/road.js';
 import type { StdioPeer } from '../support/stdio-peer.js';
 import { Trace } from '../support/trace.js';
 
