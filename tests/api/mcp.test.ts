@@ -87,7 +87,13 @@ describe('/mcp', () => {
 
   verifies('mcp.modern-errors', async () => {
     const old = { ...modernMeta, 'io.modelcontextprotocol/protocolVersion': '2031-01-01' };
-    const version = await postMcp(running, { id: 1, method: 'tools/list', params: { _meta: old } }, {});
+    const version = await postMcp(
+      running,
+      { id: 1, method: 'tools/list', params: { _meta: old } },
+      {
+        'mcp-protocol-version': '2031-01-01',
+      },
+    );
     expect([version.status, errorOf(version).code]).toEqual([400, -32022]);
     expect(errorOf(version).data).toEqual({ supported: ['2026-07-28'], requested: '2031-01-01' });
 

@@ -29,11 +29,20 @@ export function claimedVersion(message: object): unknown {
   return metaOf(message)?.[META.protocolVersion];
 }
 
-/** The name that `Mcp-Name` mirrors: of the tool or prompt, or the resource's address. */
+const NAMED_BY: Record<string, string> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
+};
+
+/** The name that `Mcp-Name` mirrors: of the tool or prompt, the resource's address, the task's id. */
 export function namedTarget(method: string, params: JsonObject | undefined): string | undefined {
-  const value = method === 'resources/read' ? params?.uri : params?.name;
-  const named = method === 'tools/call' || method === 'prompts/get' || method === 'resources/read';
-  return named && typeof value === 'string' ? value : undefined;
+  const member = NAMED_BY[method];
+  const value = member && params?.[member];
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** A header value as the modern era wants it: plain when printable ASCII, else `=?base64?…?=`. */

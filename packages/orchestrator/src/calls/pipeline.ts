@@ -1,3 +1,4 @@
+import type { Cancel, CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError, toAppError } from '@mcpbridge/shared/errors.js';
 import { timeOrderedId } from '@mcpbridge/shared/ids.js';
 import { isObject, type JsonObject, RpcFailure } from '@mcpbridge/shared/json-rpc.js';
@@ -16,7 +17,7 @@ export interface CallRequest {
   args: unknown;
   meta?: JsonObject;
   /** Aborted by whoever carries the call when its caller goes away or cancels, and by the deadline here. */
-  abort: AbortController;
+  abort: Cancel;
   listener?: CallListener;
   /** Name and version of the client, for the record. */
   client?: string;
@@ -92,7 +93,7 @@ export class CallPipeline {
     }
   }
 
-  private deadline(tool: CatalogTool, abort: AbortController): NodeJS.Timeout | undefined {
+  private deadline(tool: CatalogTool, abort: Cancel): NodeJS.Timeout | undefined {
     const ms = this.options.timeoutOf(tool.provider.id) ?? this.options.timeoutMs;
     if (ms === 0) return undefined;
     const late = () =>
@@ -145,7 +146,7 @@ function textBytes(content: unknown): number {
 }
 
 /** The first cause wins: after an abort, its reason is the failure, whatever broke because of it. */
-function whatFailed(thrown: unknown, signal: AbortSignal): AppError | RpcFailure {
+function whatFailed(thrown: unknown, signal: CancelSignal): AppError | RpcFailure {
   if (signal.aborted && signal.reason instanceof AppError) return signal.reason;
   return thrown instanceof RpcFailure ? thrown : toAppError(thrown);
 }

@@ -1,3 +1,4 @@
+import { Cancel } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import type { ToolResult } from '@mcpbridge/shared/tools.js';
@@ -102,7 +103,7 @@ async function carry(
 ): Promise<void> {
   const { request, response } = exchange;
   const session = await callerSession(deps.sessions, exchange, sessionInBody);
-  const abort = new AbortController();
+  const abort = new Cancel();
   response.on('close', () => {
     if (!response.writableFinished) abort.abort(new AppError('CALL_CANCELLED', 'The caller went away.'));
   });

@@ -77,10 +77,11 @@ export class Answer {
       this.stream.end();
       return;
     }
-    const body = Buffer.from(JSON.stringify(message));
+    // As text and not as bytes: Node then sends head and body in one piece.
+    const body = JSON.stringify(message);
     this.response.writeHead(status, {
       'content-type': 'application/json',
-      'content-length': body.length,
+      'content-length': Buffer.byteLength(body),
       ...this.headers,
     });
     this.response.end(body);

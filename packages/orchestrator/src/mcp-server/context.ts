@@ -1,3 +1,4 @@
+import type { Cancel } from '@mcpbridge/shared/cancel.js';
 import type { CallListener } from '../providers/provider.js';
 import type { Session } from '../sessions/session.js';
 import { VERSION } from '../version.js';
@@ -11,6 +12,6 @@ export interface MethodContext {
   scope: string | undefined;
   /** Name and version of the client. */
   client: string;
-  abort: AbortController;
+  abort: Cancel;
   listener: CallListener;
 }

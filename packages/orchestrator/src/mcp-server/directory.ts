@@ -1,3 +1,4 @@
+import { Cancel } from '@mcpbridge/shared/cancel.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import { exposedName } from '@mcpbridge/shared/tool-names.js';
 import type { Catalog } from '../catalog/catalog.js';
@@ -66,7 +67,7 @@ async function entriesOf(
   member: string,
 ): Promise<{ server: McpRelay; entry: JsonObject }[]> {
   const found: { server: McpRelay; entry: JsonObject }[] = [];
-  const { signal } = new AbortController();
+  const { signal } = new Cancel();
   try {
     let cursor: unknown;
     for (let page = 0; page < MAX_PAGES; page++) {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import type { Cancel, CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import {
   isObject,
@@ -30,7 +31,7 @@ export class LegacyClient implements SessionClient {
   /** Name and version as the client gave them. */
   readonly name: string;
   /** Requests of the client that are being answered, by its own ids. */
-  readonly running = new Map<RpcId, AbortController>();
+  readonly running = new Map<RpcId, Cancel>();
   lastUsedAt = Date.now();
   /** The catalog's version when the client last listed tools; 0: never. */
   listedVersion = 0;
@@ -83,7 +84,7 @@ export class LegacyClient implements SessionClient {
     _serverId: string,
     method: string,
     params: JsonObject | undefined,
-    signal: AbortSignal,
+    signal: CancelSignal,
   ): Promise<unknown> {
     return this.askBy((message) => this.push(message), method, params, signal);
   }
@@ -93,7 +94,7 @@ export class LegacyClient implements SessionClient {
     send: (message: RpcMessage) => void,
     method: string,
     params: JsonObject | undefined,
-    signal: AbortSignal,
+    signal: CancelSignal,
   ): Promise<unknown> {
     const id = `q${++this.asked}`;
     return new Promise((resolve, reject) => {

@@ -1,3 +1,4 @@
+import { Cancel, type CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import {
   isCall,
@@ -93,10 +94,10 @@ export class LegacyClients {
     message: RpcRequest,
     answer: Answer,
   ): Promise<void> {
-    const abort = new AbortController();
+    const abort = new Cancel();
     client.running.set(message.id, abort);
     onCallerGone(exchange.response, abort);
-    const ask = (method: string, params: JsonObject | undefined, signal: AbortSignal) =>
+    const ask = (method: string, params: JsonObject | undefined, signal: CancelSignal) =>
       client.askBy((question) => answer.send(question), method, params, signal);
     try {
       if (message.method === 'tools/list') client.listedVersion = this.methods.catalogVersion;
@@ -106,7 +107,7 @@ export class LegacyClients {
           scope: client.scope,
           client: client.name,
           abort,
-          listener: listenerFor(answer, message, ask),
+          listener: listenerFor((note) => answer.send(note), message, ask),
         }),
       );
     } finally {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Cancel } from '@mcpbridge/shared/cancel.js';
 import { AppError, failureText, toAppError } from '@mcpbridge/shared/errors.js';
 import {
   isObject,
@@ -7,13 +8,14 @@ import {
   RPC,
   type RpcError,
   RpcFailure,
+  type RpcMessage,
   type RpcRequest,
 } from '@mcpbridge/shared/json-rpc.js';
 import { META } from '@mcpbridge/shared/protocol.js';
-import { textResult } from '@mcpbridge/shared/tools.js';
+import { type ToolDefinition, textResult } from '@mcpbridge/shared/tools.js';
 import type { CallPipeline } from '../calls/pipeline.js';
 import type { Catalog } from '../catalog/catalog.js';
-import type { CallListener } from '../providers/provider.js';
+import { type CallListener, isRelay } from '../providers/provider.js';
 import type { Session } from '../sessions/session.js';
 import type { Answer } from './answer.js';
 import { type MethodContext, SERVER_INFO } from './context.js';
@@ -39,6 +41,18 @@ export class Methods {
     if (method === 'tools/list') return this.listTools(context);
     if (method === 'ping') return {};
     return this.relay.run(method, params, context);
+  }
+
+  /** True when the server is known to speak the modern era. */
+  isModern(server: string): boolean {
+    const provider = this.catalog.provider(server);
+    return provider !== undefined && isRelay(provider) && provider.about?.era === 'modern';
+  }
+
+  toolOf(session: Session, scope: string | undefined, name: unknown): ToolDefinition | undefined {
+    const view = this.catalog.view(session.sessionId);
+    const tool = scope === undefined ? view.tool(String(name)) : view.find(scope, String(name));
+    return tool?.definition;
   }
 
   /** The legacy handshake's result. */
@@ -121,20 +135,24 @@ function passedOn(meta: unknown): JsonObject | undefined {
 }
 
 /** What happens during a request goes to the stream of that request alone. */
-export function listenerFor(answer: Answer, message: RpcRequest, ask?: CallListener['ask']): CallListener {
+export function listenerFor(
+  send: (message: RpcMessage) => void,
+  message: RpcRequest,
+  ask?: CallListener['ask'],
+): CallListener {
   const meta = message.params?._meta;
   const progressToken = isObject(meta) && isRpcId(meta.progressToken) ? meta.progressToken : undefined;
-  const listener: CallListener = { notification: (notification) => answer.send(notification) };
+  const listener: CallListener = { notification: send };
   if (progressToken !== undefined) {
     listener.progress = (params) =>
-      answer.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { ...params, progressToken } });
+      send({ jsonrpc: '2.0', method: 'notifications/progress', params: { ...params, progressToken } });
   }
   if (ask) listener.ask = ask;
   return listener;
 }
 
 /** The end of the caller's connection before the answer cancels what it asked for. */
-export function onCallerGone(response: ServerResponse, abort: AbortController): void {
+export function onCallerGone(response: ServerResponse, abort: Cancel): void {
   response.on('close', () => {
     if (!response.writableFinished) abort.abort(new AppError('CALL_CANCELLED', 'The caller went away.'));
   });
@@ -144,14 +162,18 @@ export function onCallerGone(response: ServerResponse, abort: AbortController): 
 export async function respond(
   answer: Answer,
   message: RpcRequest,
-  abort: AbortController,
+  abort: Cancel,
   run: () => Promise<unknown>,
+  statusOf: (code: number) => number = () => 200,
 ): Promise<void> {
   try {
     answer.result(message.id, await run());
   } catch (thrown) {
     if (abort.signal.aborted && toAppError(thrown).code === 'CALL_CANCELLED') answer.empty();
-    else answer.error(message.id, rpcError(thrown));
+    else {
+      const error = rpcError(thrown);
+      answer.error(message.id, error, statusOf(error.code));
+    }
   }
 }
 

@@ -6,49 +6,46 @@ import {
   RpcFailure,
   type RpcRequest,
 } from '@mcpbridge/shared/json-rpc.js';
-import {
-  claimedVersion,
-  META,
-  MODERN_VERSIONS,
-  namedTarget,
-  readHeaderValue,
-} from '@mcpbridge/shared/protocol.js';
-import { HEADER } from '@mcpbridge/shared/wire.js';
+import { META, MODERN_VERSIONS } from '@mcpbridge/shared/protocol.js';
 import type { Catalog } from '../catalog/catalog.js';
 import { callerSession } from '../http/caller-session.js';
 import type { Exchange } from '../http/routes.js';
+import type { CallListener } from '../providers/provider.js';
 import type { Session } from '../sessions/session.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { Answer } from './answer.js';
 import { SERVER_INFO } from './context.js';
+import { checkEnvelope, checkParamHeaders, clientName, termsOf } from './envelope.js';
 import { acceptsStream } from './legacy.js';
 import { Listening } from './listening.js';
 import { listenerFor, type Methods, onCallerGone, respond } from './methods.js';
+import { type RoundTrip, RoundTrips } from './round-trips.js';
 
 const LIST_TTL_MS = 30_000;
-const METHODS = new Set([
-  'server/discover',
-  'tools/list',
-  'tools/call',
-  'resources/list',
-  'resources/templates/list',
-  'resources/read',
-  'prompts/list',
-  'prompts/get',
-  'completion/complete',
+const LISTS = ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'];
+const MAY_ASK = ['tools/call', 'resources/read', 'prompts/get'];
+const METHODS = new Set(['server/discover', ...LISTS, ...MAY_ASK, 'completion/complete']);
+const CACHEABLE = new Set(['server/discover', ...LISTS, 'resources/read']);
+/** Of the legacy era alone. */
+const REMOVED = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
 ]);
-const CACHEABLE = new Set([
-  'server/discover',
-  'tools/list',
-  'resources/list',
-  'resources/templates/list',
-  'resources/read',
-  'prompts/list',
-]);
+/** HTTP statuses that the specification ties to JSON-RPC errors. */
+const STATUS: Record<number, number> = {
+  [RPC.methodNotFound]: 404,
+  [RPC.headerMismatch]: 400,
+  [RPC.missingCapability]: 400,
+  [RPC.unsupportedVersion]: 400,
+};
 
 /** Requests of the modern era: each stands alone and says its version and its client in `_meta`. */
 export class ModernRequests {
   private readonly listening = new Set<Listening>();
+  private readonly trips = new RoundTrips();
 
   constructor(
     private readonly sessions: Sessions,
@@ -61,53 +58,69 @@ export class ModernRequests {
     if (!isRequest(message)) return answer.empty();
     checkEnvelope(exchange, message);
     const session = await callerSession(this.sessions, exchange);
+    const params = message.params ?? {};
+    session.meet('modern', termsOf(params).capabilities);
     if (message.method === 'subscriptions/listen') return this.listen(exchange, session, message);
-    const abort = new AbortController();
-    onCallerGone(exchange.response, abort);
-    if (!METHODS.has(message.method)) {
+    if (!this.isKnown(message.method, exchange.params.server)) {
       const text = `Method ${JSON.stringify(message.method)} is not known in ${MODERN_VERSIONS[0]}.`;
       return answer.error(message.id, { code: RPC.methodNotFound, message: text }, 404);
     }
-    await respond(answer, message, abort, async () =>
-      stamp(message.method, await this.run(exchange, session, message, answer, abort)),
-    );
+    const trip = this.trips.enter(bindingOf(exchange, session, message), params);
+    onCallerGone(exchange.response, trip.abort);
+    const run = () => trip.carry(answer, () => this.run(exchange, session, message, trip));
+    const result = async () => stamp(message.method, (await run()) ?? this.trips.suspend(trip));
+    await respond(answer, message, trip.abort, result, (code) => STATUS[code] ?? 200);
   }
 
   /** Tells who listens for it that tools were added, changed or removed. */
   toolsChanged(): void {
-    for (const listening of this.listening)
+    for (const listening of this.listening) {
       listening.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+    }
   }
 
   close(): void {
     for (const listening of this.listening) listening.end();
+    this.trips.close();
+  }
+
+  /** Methods of extensions are known to the server that has them, and to it alone. */
+  private isKnown(method: string, scope: string | undefined): boolean {
+    return (
+      METHODS.has(method) || (!REMOVED.has(method) && scope !== undefined && this.methods.isModern(scope))
+    );
   }
 
   private async run(
     exchange: Exchange,
     session: Session,
     message: RpcRequest,
-    answer: Answer,
-    abort: AbortController,
+    trip: RoundTrip,
   ): Promise<unknown> {
     const { method, params = {} } = message;
     const scope = exchange.params.server;
     if (method === 'server/discover') {
       return { supportedVersions: MODERN_VERSIONS, ...(await this.methods.about(session, scope)) };
     }
+    if (method === 'tools/call') {
+      const tool = this.methods.toolOf(session, scope, params.name);
+      if (tool) checkParamHeaders(exchange, tool, params.arguments);
+    }
+    const listener = listenerOf(message, trip);
     return this.methods.run(method, params, {
       session,
       scope,
       client: clientName(params),
-      abort,
-      listener: listenerFor(answer, message),
+      abort: trip.abort,
+      listener,
     });
   }
 
   private async listen(exchange: Exchange, session: Session, message: RpcRequest): Promise<void> {
     const wanted = message.params?.notifications;
-    if (!isObject(wanted))
+    if (!isObject(wanted)) {
       throw new RpcFailure(RPC.invalidParams, 'subscriptions/listen needs params.notifications.');
+    }
     await this.catalog.settled();
     const listening = new Listening(exchange.response, session, exchange.params.server, message.id, wanted);
     this.listening.add(listening);
@@ -115,38 +128,19 @@ export class ModernRequests {
   }
 }
 
-/** @throws RpcFailure as the 2026-07-28 specification has it: unsupported version, missing metadata, headers that differ from the body. */
-function checkEnvelope(exchange: Exchange, message: RpcRequest): void {
-  const version = claimedVersion(message);
-  if (!MODERN_VERSIONS.some((known) => known === version)) {
-    const data = { supported: MODERN_VERSIONS, requested: version };
-    throw new RpcFailure(
-      RPC.unsupportedVersion,
-      `Protocol version ${JSON.stringify(version)} is not supported.`,
-      data,
-    );
-  }
-  const meta = message.params?._meta;
-  if (!isObject(meta) || !isObject(meta[META.clientCapabilities])) {
-    throw new RpcFailure(RPC.invalidParams, `_meta["${META.clientCapabilities}"] is missing.`);
-  }
-  checkHeader(exchange, HEADER.mcpVersion, version);
-  checkHeader(exchange, HEADER.mcpMethod, message.method);
-  const named = namedTarget(message.method, message.params);
-  if (named !== undefined) checkHeader(exchange, HEADER.mcpName, named);
+/** Log lines go only to a request that asked for them; questions only to a client that said it can answer them. */
+function listenerOf(message: RpcRequest, trip: RoundTrip): CallListener {
+  const terms = termsOf(message.params ?? {});
+  const listener = listenerFor((note) => trip.send(note), message);
+  if (terms.logLevel === undefined) delete listener.notification;
+  if (MAY_ASK.includes(message.method)) listener.ask = trip.ask;
+  return { ...listener, terms };
 }
 
-/** Whoever decides by a header must be able to trust that the body says the same (SEP-2243). */
-function checkHeader({ request }: Exchange, name: string, inBody: unknown): void {
-  const value = request.headers[name];
-  if (typeof value === 'string' && readHeaderValue(value) === inBody) return;
-  const said = value === undefined ? 'is missing' : `says ${JSON.stringify(value)}`;
-  throw new RpcFailure(RPC.headerMismatch, `The ${name} header ${said}, the body ${JSON.stringify(inBody)}.`);
-}
-
-function clientName(params: JsonObject): string {
-  const info = isObject(params._meta) ? params._meta[META.clientInfo] : undefined;
-  return isObject(info) ? `${info.name ?? 'unknown'} ${info.version ?? ''}`.trim() : 'unknown';
+/** A state is good for the same principal, session and request alone. */
+function bindingOf({ principal, params }: Exchange, session: Session, message: RpcRequest): string {
+  const { _meta, inputResponses, requestState, ...asked } = message.params ?? {};
+  return JSON.stringify([principal.id, session.sessionId, params.server, message.method, asked]);
 }
 
 /** What every result of this era must carry, where the answer does not say it already. */

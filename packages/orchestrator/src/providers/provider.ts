@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
 import type { JsonObject, RpcNotification } from '@mcpbridge/shared/json-rpc.js';
 import type { Era } from '@mcpbridge/shared/protocol.js';
 import type { ToolDefinition, ToolResult } from '@mcpbridge/shared/tools.js';
@@ -7,6 +8,8 @@ export type ProviderKind = 'mcp' | 'custom' | 'virtual' | 'workspace';
 /** What a provider may know of the session that a call belongs to; the session itself is one. */
 export interface Caller {
   readonly sessionId: string;
+  /** The era of the session's client; a server that speaks both is spoken to in it. */
+  readonly era: Era;
   /** MCP capabilities of the session's client: what may be asked of it. Empty when it is a plain HTTP caller. */
   readonly capabilities: JsonObject;
   /** A message of an upstream that belongs to no call: a list change, a log line, an updated resource. */
@@ -16,8 +19,16 @@ export interface Caller {
     serverId: string,
     method: string,
     params: JsonObject | undefined,
-    signal: AbortSignal,
+    signal: CancelSignal,
   ): Promise<unknown>;
+}
+
+/** What a modern client says with one request, for an upstream of the same era; a legacy one does not hear of it. */
+export interface ModernTerms {
+  capabilities: JsonObject;
+  logLevel?: unknown;
+  inputResponses?: unknown;
+  requestState?: unknown;
 }
 
 /** Hears what happens between a call's start and its result; each is for this call alone. */
@@ -27,7 +38,9 @@ export interface CallListener {
   /** A log line or another notification that arrived while the call ran on a connection of its session. */
   notification?(notification: RpcNotification): void;
   /** A question that arrived while the call ran. */
-  ask?(method: string, params: JsonObject | undefined, signal: AbortSignal): Promise<unknown>;
+  ask?(method: string, params: JsonObject | undefined, signal: CancelSignal): Promise<unknown>;
+  /** The caller is a modern client: a modern upstream's `input_required` is its to answer. */
+  terms?: ModernTerms;
 }
 
 export interface ProviderCall {
@@ -38,7 +51,7 @@ export interface ProviderCall {
   /** `_meta` of the request as the client sent it, less its progress token. */
   meta?: JsonObject;
   /** Aborted when the caller goes away, cancels, or the deadline passes; the provider then tells the upstream. */
-  signal: AbortSignal;
+  signal: CancelSignal;
   listener?: CallListener;
 }
 
@@ -93,7 +106,7 @@ export interface Opened {
 }
 
 export interface RelayOptions {
-  signal: AbortSignal;
+  signal: CancelSignal;
   listener?: CallListener;
 }
 

@@ -1,4 +1,6 @@
+import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { type JsonObject, RPC, RpcFailure, type RpcNotification } from '@mcpbridge/shared/json-rpc.js';
+import type { Era } from '@mcpbridge/shared/protocol.js';
 import type { Caller } from '../providers/provider.js';
 import type { SessionLifetime } from '../store/session-store.js';
 
@@ -10,7 +12,7 @@ export interface SessionClient {
     serverId: string,
     method: string,
     params: JsonObject | undefined,
-    signal: AbortSignal,
+    signal: CancelSignal,
   ): Promise<unknown>;
 }
 
@@ -25,6 +27,8 @@ const NEEDED: Record<string, string> = {
 export class Session implements Caller {
   readonly clients = new Set<SessionClient>();
   lastUsedAt = Date.now();
+  era: Era = 'legacy';
+  private declared: JsonObject = {};
 
   constructor(
     readonly sessionId: string,
@@ -34,7 +38,13 @@ export class Session implements Caller {
   ) {}
 
   get capabilities(): JsonObject {
-    return Object.assign({}, ...[...this.clients].map((client) => client.capabilities));
+    return Object.assign({}, this.declared, ...[...this.clients].map((client) => client.capabilities));
+  }
+
+  /** A client speaks: its era, and what it can be asked when it says so with each request. */
+  meet(era: Era, capabilities: JsonObject = {}): void {
+    this.era = era;
+    this.declared = capabilities;
   }
 
   notify(serverId: string, notification: RpcNotification): void {
@@ -46,7 +56,7 @@ export class Session implements Caller {
     serverId: string,
     method: string,
     params: JsonObject | undefined,
-    signal: AbortSignal,
+    signal: CancelSignal,
   ): Promise<unknown> {
     const needed = NEEDED[method];
     const able = [...this.clients]

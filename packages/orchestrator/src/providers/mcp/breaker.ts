@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { orAborted } from './abort.js';
 
@@ -25,7 +26,7 @@ export class Breaker {
   }
 
   /** Aborting `signal` ends the wait for somebody else's attempt; an attempt of one's own has to heed it itself. */
-  async run<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  async run<T>(attempt: () => Promise<T>, signal: CancelSignal): Promise<T> {
     while (this.last && this.probe) await orAborted(outcome(this.probe), signal);
     if (this.last && Date.now() < this.last.retryAt) throw tooEarly(this.last);
     const failuresBefore = this.failures;

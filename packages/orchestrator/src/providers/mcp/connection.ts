@@ -1,3 +1,4 @@
+import { Cancel, type CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import { type Era, META } from '@mcpbridge/shared/protocol.js';
@@ -15,7 +16,8 @@ const START_TIMEOUT_MS = 30_000;
 
 /** An open connection to one upstream, of whatever era and transport. */
 export class Connection {
-  lastUsed = Date.now();
+  /** On the clock of `performance.now()`, by which two uses within one millisecond still have an order. */
+  lastUsed = performance.now();
   private readonly modern: ModernSpeaker | undefined;
 
   constructor(
@@ -35,7 +37,7 @@ export class Connection {
   }
 
   request(method: string, params?: JsonObject, options?: RequestOptions): Promise<unknown> {
-    this.lastUsed = Date.now();
+    this.lastUsed = performance.now();
     const sent = params && withoutHopKeys(params);
     const answer = this.modern
       ? this.modern.request(method, sent, options)
@@ -80,7 +82,7 @@ export async function openConnection(
   hooks: StartHooks,
 ): Promise<Connection> {
   const { id, startTimeoutMs: ms = START_TIMEOUT_MS } = entry;
-  const controller = new AbortController();
+  const controller = new Cancel();
   const late = new AppError('PROVIDER_UNAVAILABLE', `Server "${id}" was not ready within ${ms / 1000} s.`);
   const timer = setTimeout(() => controller.abort(late), ms);
   const onOver = () => controller.abort(hooks.over.reason);
@@ -111,7 +113,7 @@ interface StartHooks {
   /** Of the server's last connection. */
   lastEra: Era | undefined;
   /** Ends the start. */
-  over: AbortSignal;
+  over: CancelSignal;
   /** Hears of the end of a connection that did not get ready, which may take longer than the bad news. */
   leaving(ended: Promise<void>): void;
 }

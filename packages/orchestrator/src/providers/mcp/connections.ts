@@ -1,3 +1,4 @@
+import { Cancel, type CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import type { Caller } from '../provider.js';
 import { abortReason, orAborted } from './abort.js';
@@ -17,7 +18,7 @@ interface Slot {
   opening?: Promise<Connection> | undefined;
   idle?: NodeJS.Timeout;
   /** Aborted when its session is over: it ends a connect under way. */
-  readonly over: AbortController;
+  readonly over: Cancel;
 }
 
 interface PoolOptions {
@@ -28,7 +29,7 @@ interface PoolOptions {
     key: string,
     caller: Caller | undefined,
     memory: SessionMemory,
-    over: AbortSignal,
+    over: CancelSignal,
   ): Promise<Connection>;
   /** A connection that shall stay although nothing uses it. */
   mustStay(key: string, connection: Connection): boolean;
@@ -62,7 +63,7 @@ export class Connections {
   }
 
   /** Opens it when there is none. An abort ends the wait, not the connect, for which others may wait too. */
-  get(key: string, caller: Caller | undefined, signal?: AbortSignal): Promise<Connection> {
+  get(key: string, caller: Caller | undefined, signal?: CancelSignal): Promise<Connection> {
     const slot = this.slotOf(key);
     if (slot.connection) return Promise.resolve(slot.connection);
     slot.opening ??= this.open(slot, caller).finally(() => {
@@ -107,7 +108,7 @@ export class Connections {
   private slotOf(key: string): Slot {
     let slot = this.slots.get(key);
     if (!slot) {
-      slot = { key, memory: { logLevel: undefined, subscriptions: new Set() }, over: new AbortController() };
+      slot = { key, memory: { logLevel: undefined, subscriptions: new Set() }, over: new Cancel() };
       this.slots.set(key, slot);
     }
     return slot;
@@ -148,7 +149,7 @@ export class Connections {
     slot.idle = setTimeout(() => {
       const { connection } = slot;
       if (!connection) return;
-      const left = connection.lastUsed + this.options.idleTimeoutMs - Date.now();
+      const left = connection.lastUsed + this.options.idleTimeoutMs - performance.now();
       const stays = !connection.isIdle || this.options.mustStay(slot.key, connection);
       if (stays || left > 0) this.watchIdle(slot, stays ? this.options.idleTimeoutMs : left);
       else this.closeIdle(slot);

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject, RpcFailure } from '@mcpbridge/shared/json-rpc.js';
 import { type Era, LATEST_LEGACY, LATEST_MODERN, META, MODERN_VERSIONS } from '@mcpbridge/shared/protocol.js';
@@ -18,7 +19,7 @@ export async function shakeHands(
   peer: Peer,
   transport: Transport,
   capabilities: JsonObject,
-  signal: AbortSignal,
+  signal: CancelSignal,
   lastEra: Era = 'legacy',
 ): Promise<Opened> {
   const initialize = async () => {

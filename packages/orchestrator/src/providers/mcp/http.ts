@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import {
   isObject,
@@ -35,7 +36,7 @@ export async function openHttp(
   server: string,
   entry: HttpTransportEntry,
   context: TransportContext,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<Transport> {
   const transport = new HttpTransport(server, entry, context);
   await transport.start(signal);
@@ -74,7 +75,7 @@ class HttpTransport implements Transport {
           });
   }
 
-  async start(signal: AbortSignal): Promise<void> {
+  async start(signal: CancelSignal): Promise<void> {
     try {
       await orAborted(this.remote.start(), signal);
     } catch (error) {

@@ -1,5 +1,7 @@
+import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
+import { paramHeaders } from '@mcpbridge/shared/param-headers.js';
 import type { ToolDefinition, ToolResult } from '@mcpbridge/shared/tools.js';
 import type { ServerEntry } from '../../config/server-entry.js';
 import type { Log } from '../../log.js';
@@ -9,7 +11,6 @@ import { type Connection, openConnection } from './connection.js';
 import { COMMON, Connections } from './connections.js';
 import { LineRing } from './line-ring.js';
 import { listTools } from './lists.js';
-import { paramHeaders } from './param-headers.js';
 import { Routing } from './routing.js';
 import type { SessionMemory } from './session-memory.js';
 import { ToolLists } from './tool-lists.js';
@@ -140,7 +141,7 @@ export class McpProvider implements McpRelay {
   }
 
   /** What the server said of itself to this session; connects if need be. */
-  async opened(caller: Caller, signal?: AbortSignal): Promise<Opened> {
+  async opened(caller: Caller, signal?: CancelSignal): Promise<Opened> {
     const key = this.keyOf(caller);
     this.refuseIfStopped();
     return (await this.pool.get(key, caller, signal)).opened;
@@ -183,7 +184,7 @@ export class McpProvider implements McpRelay {
    */
   private async using<T>(
     caller: Caller | undefined,
-    signal: AbortSignal,
+    signal: CancelSignal,
     what: string,
     repeatable: () => boolean,
     use: (connection: Connection) => Promise<T>,
@@ -223,7 +224,7 @@ export class McpProvider implements McpRelay {
     key: string,
     caller: Caller | undefined,
     memory: SessionMemory,
-    over: AbortSignal,
+    over: CancelSignal,
   ): Promise<Connection> {
     const { env, maxMessageBytes, log } = this.options;
     const context = { env, maxMessageBytes, log, words: new LineRing(LAST_WORDS, this.lines) };

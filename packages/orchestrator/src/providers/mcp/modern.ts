@@ -1,7 +1,8 @@
+import { Cancel } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject, RpcFailure } from '@mcpbridge/shared/json-rpc.js';
 import { META } from '@mcpbridge/shared/protocol.js';
-import type { Opened } from '../provider.js';
+import type { ModernTerms, Opened } from '../provider.js';
 import { modernMeta } from './handshake.js';
 import type { Peer, RequestOptions } from './peer.js';
 import type { Routing } from './routing.js';
@@ -14,7 +15,7 @@ const MAX_ROUNDS = 20;
  * questions come back as `input_required` results, and changes are heard on one `subscriptions/listen`.
  */
 export class ModernSpeaker {
-  private listening: AbortController | undefined;
+  private listening: Cancel | undefined;
 
   constructor(
     private readonly server: string,
@@ -30,6 +31,8 @@ export class ModernSpeaker {
     if (method === 'ping' || method === 'logging/setLevel') return {};
     if (method === 'resources/subscribe' || method === 'resources/unsubscribe') return {};
     if (!this.listening) this.listen();
+    const terms = options.origin?.listener?.terms;
+    if (terms) return this.peer.request(method, this.inTermsOf(terms, params), options);
     let sent = params;
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const result = await this.peer.request(method, this.enveloped(sent), options);
@@ -49,7 +52,7 @@ export class ModernSpeaker {
     this.listening?.abort();
     const notifications = this.wanted();
     if (Object.keys(notifications).length === 0) return;
-    const controller = new AbortController();
+    const controller = new Cancel();
     this.listening = controller;
     const params = this.enveloped({ notifications });
     const ended = (error?: unknown) => {
@@ -77,6 +80,17 @@ export class ModernSpeaker {
     return { ...params, _meta: { ...own, ...(isObject(params._meta) ? params._meta : undefined) } };
   }
 
+  /** As the modern client said it: its own capabilities, level and answers, not those of the connection. */
+  private inTermsOf({ capabilities, logLevel, ...answers }: ModernTerms, params: JsonObject): JsonObject {
+    const own = modernMeta(capabilities);
+    if (logLevel !== undefined) own[META.logLevel] = logLevel;
+    return {
+      ...params,
+      ...answers,
+      _meta: { ...own, ...(isObject(params._meta) ? params._meta : undefined) },
+    };
+  }
+
   private async answers(questions: unknown, { origin, signal }: RequestOptions): Promise<JsonObject> {
     if (!isObject(questions)) return {};
     const answered = Object.entries(questions).map(async ([key, question]) => {
@@ -91,7 +105,7 @@ export class ModernSpeaker {
     method: string,
     params: JsonObject | undefined,
     origin: RequestOptions['origin'],
-    signal = new AbortController().signal,
+    signal = new Cancel().signal,
   ): Promise<unknown> {
     if (origin?.listener?.ask) return origin.listener.ask(method, params, signal);
     if (origin) return origin.caller.ask(this.server, method, params, signal);

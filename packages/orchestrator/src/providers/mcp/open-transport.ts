@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
 import type { ServerEntry } from '../../config/server-entry.js';
 import { openStdio } from './stdio.js';
 import type { Transport, TransportContext } from './transport.js';
@@ -6,7 +7,7 @@ import type { Transport, TransportContext } from './transport.js';
 export async function openTransport(
   { id, transport }: ServerEntry,
   context: TransportContext,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): Promise<Transport> {
   if (transport.kind === 'stdio') return openStdio(id, transport, context);
   // The MCP SDK takes a quarter of a second to load; who has no remote server never pays for it.

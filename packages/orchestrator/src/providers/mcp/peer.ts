@@ -1,3 +1,4 @@
+import { Cancel, type CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import {
   isObject,
@@ -19,7 +20,12 @@ import type { Transport, TransportEvents } from './transport.js';
 export interface PeerEvents {
   notification(notification: RpcNotification, peer: Peer): void;
   /** A question; its answer, or what is thrown, goes back. `ping` is answered before it gets here. */
-  question(method: string, params: JsonObject | undefined, signal: AbortSignal, peer: Peer): Promise<unknown>;
+  question(
+    method: string,
+    params: JsonObject | undefined,
+    signal: CancelSignal,
+    peer: Peer,
+  ): Promise<unknown>;
   spent(): void;
   closed(reason: AppError): void;
 }
@@ -31,7 +37,7 @@ export interface Origin {
 }
 
 export interface RequestOptions {
-  signal?: AbortSignal;
+  signal?: CancelSignal;
   origin?: Origin;
   /** HTTP headers of this request alone. */
   headers?: Record<string, string>;
@@ -44,7 +50,7 @@ interface Pending {
   reject(error: Error): void;
   method: string;
   origin: Origin | undefined;
-  signal: AbortSignal | undefined;
+  signal: CancelSignal | undefined;
   onAbort: (() => void) | undefined;
   background: boolean;
 }
@@ -56,7 +62,7 @@ interface Pending {
 export class Peer implements TransportEvents {
   private readonly pending = new Map<RpcId, Pending>();
   /** Questions of the upstream that are being answered. */
-  private readonly questions = new Map<RpcId, AbortController>();
+  private readonly questions = new Map<RpcId, Cancel>();
   private lastId = 0;
   private closedFor: AppError | undefined;
   private leaving = false;
@@ -183,7 +189,7 @@ export class Peer implements TransportEvents {
   }
 
   private async answer({ id, method, params }: RpcRequest): Promise<void> {
-    const controller = new AbortController();
+    const controller = new Cancel();
     this.questions.set(id, controller);
     try {
       const result =
@@ -197,7 +203,7 @@ export class Peer implements TransportEvents {
   }
 
   /** A question that was withdrawn gets no answer. */
-  private reply(withdrawn: AbortSignal, answer: Omit<RpcResponse, 'jsonrpc'>): void {
+  private reply(withdrawn: CancelSignal, answer: Omit<RpcResponse, 'jsonrpc'>): void {
     if (!withdrawn.aborted) this.transport.send({ jsonrpc: '2.0', ...answer });
   }
 }

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
 import type { AppError } from '@mcpbridge/shared/errors.js';
 import {
   isObject,
@@ -70,7 +71,7 @@ export class Routing implements PeerEvents {
   async question(
     method: string,
     params: JsonObject | undefined,
-    signal: AbortSignal,
+    signal: CancelSignal,
     peer: Peer,
   ): Promise<unknown> {
     const running = peer.running();

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
-import { headerValue } from '@mcpbridge/shared/protocol.js';
+import { isObject, type JsonObject } from './json-rpc.js';
+import { headerValue } from './protocol.js';
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 

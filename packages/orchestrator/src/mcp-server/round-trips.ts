@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { Cancel, type CancelSignal } from '@mcpbridge/shared/cancel.js';
+import { AppError } from '@mcpbridge/shared/errors.js';
+import { isObject, type JsonObject, RPC, RpcFailure, type RpcMessage } from '@mcpbridge/shared/json-rpc.js';
+import type { Answer } from './answer.js';
+
+/** Our `requestState`s; those of a modern upstream are passed through and never begin so. */
+const PREFIX = 'mcpbridge.';
+/** A question that nobody answers for so long cancels its request. */
+const PATIENCE_MS = 10 * 60_000;
+
+interface Question {
+  method: string;
+  params: JsonObject | undefined;
+  resolve(answer: unknown): void;
+}
+
+/**
+ * A request of a modern client to a server that asks in mid-call, as legacy ones do: the server waits, the client gets
+ * `input_required` and comes again with its answers and our `requestState`.
+ */
+export class RoundTrip {
+  readonly abort = new Cancel();
+  /** Of the exchange that is open now. */
+  private answer: Answer | undefined;
+  private outcome: Promise<unknown> | undefined;
+  private readonly questions = new Map<string, Question>();
+  private asked = 0;
+  private wake: () => void = () => undefined;
+
+  constructor(
+    /** Who asked for what: nobody else can go on with it, nor with anything else. */
+    readonly binding: string,
+  ) {}
+
+  send(message: RpcMessage): void {
+    this.answer?.send(message);
+  }
+
+  readonly ask = (method: string, params: JsonObject | undefined, signal: CancelSignal): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const key = `q${++this.asked}`;
+      this.questions.set(key, { method, params, resolve });
+      const withdraw = () => {
+        this.questions.delete(key);
+        reject(new AppError('CALL_CANCELLED', `The question ${method} was withdrawn.`));
+      };
+      signal.addEventListener('abort', withdraw, { once: true });
+      this.wake();
+    });
+
+  /** Carries one exchange: to the result, or to the questions that are open. */
+  async carry(answer: Answer, run: () => Promise<unknown>): Promise<unknown> {
+    this.answer = answer;
+    this.outcome ??= run();
+    if (this.questions.size === 0) {
+      const asked = new Promise<typeof ASKED>((resolve) => {
+        this.wake = () => setImmediate(resolve, ASKED);
+      });
+      const first = await Promise.race([this.outcome, asked]);
+      if (first !== ASKED) return first;
+    }
+    this.answer = undefined;
+    // Its failure is told to the exchange that is open then.
+    this.outcome.catch(() => undefined);
+    return undefined;
+  }
+
+  /** What the client answered; questions that it left out stay open. */
+  take(responses: unknown): void {
+    if (!isObject(responses)) return;
+    for (const [key, answer] of Object.entries(responses)) {
+      this.questions.get(key)?.resolve(answer);
+      this.questions.delete(key);
+    }
+  }
+
+  get inputRequests(): JsonObject {
+    const open = [...this.questions].map(([key, { method, params }]) => [
+      key,
+      params ? { method, params } : { method },
+    ]);
+    return Object.fromEntries(open);
+  }
+}
+
+const ASKED = Symbol('asked');
+
+/** The requests that wait for their clients to come again. */
+export class RoundTrips {
+  private readonly waiting = new Map<string, { trip: RoundTrip; timer: NodeJS.Timeout }>();
+
+  /** The one that this request goes on with, or a new one. @throws RpcFailure when the state is not its own. */
+  enter(binding: string, { requestState, inputResponses }: JsonObject): RoundTrip {
+    if (typeof requestState !== 'string' || !requestState.startsWith(PREFIX)) return new RoundTrip(binding);
+    const found = this.waiting.get(requestState);
+    if (!found || found.trip.binding !== binding) {
+      throw new RpcFailure(
+        RPC.invalidParams,
+        'The requestState is not of this request, or has expired: call again without it.',
+      );
+    }
+    this.waiting.delete(requestState);
+    clearTimeout(found.timer);
+    found.trip.take(inputResponses);
+    return found.trip;
+  }
+
+  /** The result that sends the client for answers. */
+  suspend(trip: RoundTrip): JsonObject {
+    const requestState = PREFIX + randomBytes(32).toString('base64url');
+    const giveUp = () => {
+      this.waiting.delete(requestState);
+      trip.abort.abort(new AppError('CALL_CANCELLED', 'The client did not come back with its answers.'));
+    };
+    this.waiting.set(requestState, { trip, timer: setTimeout(giveUp, PATIENCE_MS).unref() });
+    return { resultType: 'input_required', inputRequests: trip.inputRequests, requestState };
+  }
+
+  close(): void {
+    for (const { trip, timer } of this.waiting.values()) {
+      clearTimeout(timer);
+      trip.abort.abort(new AppError('CALL_CANCELLED', 'The orchestrator is ending.'));
+    }
+    this.waiting.clear();
+  }
+}
