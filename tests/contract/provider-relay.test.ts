@@ -95,6 +95,7 @@ describe('a server of the modern era alone', () => {
     });
     expect(trace.pids()).toHaveLength(1);
     expect(await textOf(provider, new TestCaller('a'), 'echo', { text: 'x' })).toBe('x');
+    expect(trace.matching(/^refused initialize/)).toHaveLength(1);
   });
 
   test('hears of every session capability and nothing of the protocol of its client', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { McpProvider } from '@mcpbridge/orchestrator/providers/mcp/mcp-provider.js';
 import { RpcFailure } from '@mcpbridge/shared/json-rpc.js';
+import { resultText } from '@mcpbridge/shared/tools.js';
 import { eventually, isAlive } from '../support/processes.js';
 import { callTool, TestCaller, textOf, Upstreams } from '../support/upstreams.js';
 
@@ -138,12 +139,16 @@ describe('messages that belong to nobody or somebody', () => {
     const provider = upstreams.features({}, { isolation: 'shared' });
     const [a, b] = [new TestCaller('a'), new TestCaller('b')];
     const ask = { method: 'elicitation/create', params: { message: '?' } };
-    const [, refused] = await Promise.all([
+    const asking = () => callTool(provider, b, 'ask', { args: ask, listener: { ask: async () => 'heard' } });
+    const [, refused, refusedToo] = await Promise.all([
       textOf(provider, a, 'slow', { ms: 200 }),
       textOf(provider, b, 'ask', ask),
+      asking(),
     ]);
     expect(JSON.parse(refused)).toMatchObject({ error: { code: -32603 } });
+    expect(JSON.parse(resultText(refusedToo))).toMatchObject({ error: { code: -32603 } });
     expect(JSON.parse(await textOf(provider, b, 'ask', ask))).toEqual({ result: { action: 'accept' } });
+    expect(JSON.parse(resultText(await asking()))).toEqual({ result: 'heard' });
     expect([a.asked, b.asked]).toEqual([[], [ask]]);
   });
 });

@@ -17,6 +17,7 @@ import { ended, eventually, fixture, plainEnv, startNode } from './processes.js'
 export class TestCaller implements Caller {
   readonly told: RpcNotification[] = [];
   readonly asked: { method: string; params: JsonObject | undefined }[] = [];
+  readonly era = 'legacy';
   answer: unknown = { action: 'accept' };
 
   constructor(

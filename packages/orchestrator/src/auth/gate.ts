@@ -17,6 +17,8 @@ interface GateOptions {
 /** Decides at the edge who may come in. Both roads, bare and Express, ask it. */
 export class Gate {
   private readonly expected: Buffer;
+  /** The latest one that was found to be ours: nearly every request has the same. */
+  private usualHost: string | undefined;
   private readonly owner: Principal = { id: 'owner' };
 
   constructor(private readonly options: GateOptions) {
@@ -26,6 +28,7 @@ export class Gate {
   /** Against DNS rebinding: a page of another site may reach our port, but not with our name (attack list D3). */
   checkOrigin(request: IncomingMessage): void {
     const { host, origin } = request.headers;
+    if (host !== undefined && origin === undefined && host === this.usualHost) return;
     if (host === undefined || !this.isOurs(hostname(host))) {
       throw new AppError(
         'FORBIDDEN_ORIGIN',
@@ -35,6 +38,7 @@ export class Gate {
     if (origin !== undefined && !this.isOurs(originHostname(origin))) {
       throw new AppError('FORBIDDEN_ORIGIN', `Pages of ${JSON.stringify(origin)} may not call this server.`);
     }
+    this.usualHost = host;
   }
 
   /** @throws UNAUTHORIZED */

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { RpcId, RpcMessage, RpcResponse } from '@mcpbridge/shared/json-rpc.js';
+import { sendJson } from '../http/reply.js';
 
 const KEEP_ALIVE_MS = 15_000;
 const EVENT_STREAM = {
@@ -77,13 +78,6 @@ export class Answer {
       this.stream.end();
       return;
     }
-    // As text and not as bytes: Node then sends head and body in one piece.
-    const body = JSON.stringify(message);
-    this.response.writeHead(status, {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-      ...this.headers,
-    });
-    this.response.end(body);
+    sendJson(this.response, status, message, this.headers);
   }
 }

@@ -87,7 +87,8 @@ function codeIn(thrown: unknown): string | undefined {
   for (let at: unknown = thrown; isObject(at); at = at.cause) {
     if (typeof at.code === 'string' && /^[A-Z][A-Z0-9_]+$/.test(at.code)) return at.code;
   }
-  return undefined;
+  // The SSE transport hands on the text alone.
+  return /\bE[A-Z]{4,}\b/.exec(messageOf(thrown))?.[0];
 }
 
 /** The SDK's errors carry it in `data`; those of the SSE transport as a code, or in their text. */

@@ -260,7 +260,7 @@ export class McpProvider implements McpRelay {
       await (sessionId === undefined ? this.lists.refresh() : this.lists.sessionChanged(sessionId));
     } catch (error) {
       // The old list stays; whoever asks for a refresh hears why it failed.
-      this.options.log.warn(this.listingFailure(error).message);
+      if (!this.stopped) this.options.log.warn(this.listingFailure(error).message);
     }
     this.tell(sessionId);
   }

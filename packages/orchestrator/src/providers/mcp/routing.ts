@@ -76,8 +76,10 @@ export class Routing implements PeerEvents {
   ): Promise<unknown> {
     const running = peer.running();
     const askable = running.filter(({ listener }) => listener?.ask);
-    const only = askable.length === 1 && (this.caller || running.length === 1) ? askable[0] : undefined;
-    if (only?.listener?.ask) return only.listener.ask(method, params, signal);
+    // Over stdio nothing says which call a question belongs to. On a session's own connection any of its calls leads to
+    // its client, so the latest asks; on a common one only what surely is the asking call.
+    const asking = this.caller || running.length === 1 ? askable.at(-1) : undefined;
+    if (asking?.listener?.ask) return asking.listener.ask(method, params, signal);
     const caller = this.caller ?? (running.length === 1 ? running[0]?.caller : undefined);
     if (caller) return caller.ask(this.server, method, params, signal);
     if (method === 'roots/list' && running.length === 0) return { roots: [] };
