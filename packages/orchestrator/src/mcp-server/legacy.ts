@@ -77,6 +77,7 @@ export class LegacyClients {
     const { principal, params, response } = exchange;
     const session =
       (await namedSession(this.sessions, exchange)) ?? (await this.sessions.fresh(principal.id, 'client'));
+    session.meet('legacy');
     const client = new LegacyClient(session, params.server, message.params ?? {});
     this.clients.set(client.id, client);
     const answer = new Answer(response, acceptsStream(exchange), { [HEADER.mcpSession]: client.id });

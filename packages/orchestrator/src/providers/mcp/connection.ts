@@ -1,10 +1,10 @@
 import { Cancel, type CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
-import { type Era, META } from '@mcpbridge/shared/protocol.js';
+import { META } from '@mcpbridge/shared/protocol.js';
 import type { ServerEntry } from '../../config/server-entry.js';
 import type { Opened } from '../provider.js';
-import { shakeHands } from './handshake.js';
+import { type Eras, shakeHands } from './handshake.js';
 import { ModernSpeaker } from './modern.js';
 import { openTransport } from './open-transport.js';
 import { Peer, type RequestOptions } from './peer.js';
@@ -91,14 +91,7 @@ export async function openConnection(
   try {
     transport = await openTransport(entry, context, controller.signal);
     const peer = new Peer(transport, routing);
-    const opened = await shakeHands(
-      id,
-      peer,
-      transport,
-      routing.capabilities,
-      controller.signal,
-      hooks.lastEra,
-    );
+    const opened = await shakeHands(id, peer, transport, routing.capabilities, controller.signal, hooks.eras);
     return new Connection(id, peer, opened, routing, memory);
   } catch (error) {
     if (transport) hooks.leaving(transport.close());
@@ -110,8 +103,7 @@ export async function openConnection(
 }
 
 interface StartHooks {
-  /** Of the server's last connection. */
-  lastEra: Era | undefined;
+  eras: Eras;
   /** Ends the start. */
   over: CancelSignal;
   /** Hears of the end of a connection that did not get ready, which may take longer than the bad news. */

@@ -1,48 +1,80 @@
-import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
-import { AppError } from '@mcpbridge/shared/errors.js';
+import { Cancel, type CancelSignal } from '@mcpbridge/shared/cancel.js';
+import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject, RpcFailure } from '@mcpbridge/shared/json-rpc.js';
 import { type Era, LATEST_LEGACY, LATEST_MODERN, META, MODERN_VERSIONS } from '@mcpbridge/shared/protocol.js';
 import { VERSION } from '../../version.js';
 import type { Opened } from '../provider.js';
+import { orAborted } from './abort.js';
 import type { Peer } from './peer.js';
 import type { Transport } from './transport.js';
 
 const CLIENT_INFO = { name: 'mcpbridge-orchestrator', title: 'mcpbridge orchestrator', version: VERSION };
 
-/**
- * `initialize`; a server that refuses it may know the modern era alone, so it is asked by `server/discover` in the
- * same process. In this order because most servers are legacy, and some never answer a method they do not know;
- * in the other for a server that was modern the last time.
- */
+/** A legacy server may leave `server/discover` without an answer; it knows `initialize`. */
+const DISCOVER_MS = 3000;
+
+/** In which eras a server may be spoken to, and what became of it. */
+export interface Eras {
+  /** The one of the caller's client first, so that least is lost; none that the server refused before. */
+  order: readonly Era[];
+  refused(era: Era): void;
+}
+
+/** Opens the connection in the first era that the server takes, in one and the same process. */
 export async function shakeHands(
   server: string,
   peer: Peer,
   transport: Transport,
   capabilities: JsonObject,
   signal: CancelSignal,
-  lastEra: Era = 'legacy',
+  eras: Eras,
 ): Promise<Opened> {
-  const initialize = async () => {
-    const params = { protocolVersion: LATEST_LEGACY, capabilities, clientInfo: CLIENT_INFO };
-    const opened = readInitialize(server, await peer.request('initialize', params, { signal }));
-    transport.agreed(opened.version);
-    peer.notify('notifications/initialized');
-    return opened;
-  };
-  const discover = async () => {
-    const params = { _meta: modernMeta(capabilities) };
-    return readDiscover(server, await peer.request('server/discover', params, { signal }));
-  };
-  const [first, second] = lastEra === 'modern' ? [discover, initialize] : [initialize, discover];
+  let refusal: unknown;
+  for (const [index, era] of eras.order.entries()) {
+    try {
+      if (era === 'legacy') return await initialize(server, peer, transport, capabilities, signal);
+      return await discover(server, peer, capabilities, signal, index < eras.order.length - 1);
+    } catch (error) {
+      if (signal.aborted || (era === 'legacy' && !(error instanceof RpcFailure))) throw error;
+      eras.refused(era);
+      refusal ??= error;
+      if (peer.isClosed) throw error;
+    }
+  }
+  const sentence = `Server "${server}" refused to open a connection: ${messageOf(refusal)}`;
+  throw new AppError('PROVIDER_UNAVAILABLE', sentence, { cause: refusal });
+}
+
+async function initialize(
+  server: string,
+  peer: Peer,
+  transport: Transport,
+  capabilities: JsonObject,
+  signal: CancelSignal,
+): Promise<Opened> {
+  const params = { protocolVersion: LATEST_LEGACY, capabilities, clientInfo: CLIENT_INFO };
+  const opened = readInitialize(server, await peer.request('initialize', params, { signal }));
+  transport.agreed(opened.version);
+  peer.notify('notifications/initialized');
+  return opened;
+}
+
+async function discover(
+  server: string,
+  peer: Peer,
+  capabilities: JsonObject,
+  signal: CancelSignal,
+  mayTurnBack: boolean,
+): Promise<Opened> {
+  const answer = peer.request('server/discover', { _meta: modernMeta(capabilities) }, { signal });
+  if (!mayTurnBack) return readDiscover(server, await answer);
+  const patience = new Cancel();
+  const late = new AppError('PROVIDER_UNAVAILABLE', `Server "${server}" did not answer server/discover.`);
+  const timer = setTimeout(() => patience.abort(late), DISCOVER_MS);
   try {
-    return await first();
-  } catch (refusal) {
-    if (!(refusal instanceof RpcFailure)) throw refusal;
-    return second().catch((error) => {
-      if (!(error instanceof RpcFailure)) throw error;
-      const sentence = `Server "${server}" refused to open a connection: ${refusal.message}`;
-      throw new AppError('PROVIDER_UNAVAILABLE', sentence, { cause: refusal });
-    });
+    return readDiscover(server, await orAborted(answer, patience.signal));
+  } finally {
+    clearTimeout(timer);
   }
 }
 

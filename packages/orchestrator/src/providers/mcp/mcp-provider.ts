@@ -2,6 +2,7 @@ import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import { paramHeaders } from '@mcpbridge/shared/param-headers.js';
+import type { Era } from '@mcpbridge/shared/protocol.js';
 import type { ToolDefinition, ToolResult } from '@mcpbridge/shared/tools.js';
 import type { ServerEntry } from '../../config/server-entry.js';
 import type { Log } from '../../log.js';
@@ -9,6 +10,7 @@ import type { Settings } from '../../settings.js';
 import type { Caller, Health, McpRelay, Opened, ProviderCall, RelayOptions, ToolList } from '../provider.js';
 import { type Connection, openConnection } from './connection.js';
 import { COMMON, Connections } from './connections.js';
+import type { Eras } from './handshake.js';
 import { LineRing } from './line-ring.js';
 import { listTools } from './lists.js';
 import { Routing } from './routing.js';
@@ -40,6 +42,8 @@ export class McpProvider implements McpRelay {
   private readonly listeners = new Set<ListChangedListener>();
   private readonly lines = new LineRing(STDERR_LINES);
   private stopped = false;
+  /** Found out once, for the life of this configuration. */
+  private readonly refusedEras = new Set<Era>();
   private listFailure: string | undefined;
   /** What the latest connection was told. */
   about: Opened | undefined;
@@ -238,12 +242,19 @@ export class McpProvider implements McpRelay {
     });
     const leaving = (ended: Promise<void>) => void this.pool.leave(ended);
     const connection = await openConnection(this.entry, context, routing, memory, {
-      lastEra: this.about?.era,
+      eras: this.erasFor(key === COMMON ? 'legacy' : (caller?.era ?? 'legacy')),
       over,
       leaving,
     });
     this.about = connection.opened;
     return connection;
+  }
+
+  private erasFor(preferred: Era): Eras {
+    const both: Era[] = preferred === 'modern' ? ['modern', 'legacy'] : ['legacy', 'modern'];
+    const order = both.filter((era) => !this.refusedEras.has(era));
+    // A server that refused both may have been replaced by a better one.
+    return { order: order.length > 0 ? order : both, refused: (era) => this.refusedEras.add(era) };
   }
 
   /** False for a connection that was on its way out already. */

@@ -74,6 +74,10 @@ export class Peer implements TransportEvents {
     transport.listen(this);
   }
 
+  get isClosed(): boolean {
+    return this.closedFor !== undefined;
+  }
+
   get isIdle(): boolean {
     for (const { background } of this.pending.values()) if (!background) return false;
     return this.questions.size === 0;
