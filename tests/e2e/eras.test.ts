@@ -98,3 +98,19 @@ test('a legacy client answers the question of a modern server, and neither knows
   expect(JSON.parse(textOf(await asking) ?? '')).toMatchObject({ result: answer });
   bridge.close();
 });
+
+test('a legacy client gets structured content that is no object in a member of one, which it does not refuse', async () => {
+  const bridge = startBridge(running);
+  await bridge.initialize();
+  const { result } = await bridge.callTool('modern__odd');
+  expect(result.structuredContent).toEqual({ result: ['not', 'an', 'object'] });
+  expect(result['x-result']).toEqual({ kept: true });
+  const params = { name: 'modern__odd', arguments: {}, _meta: meta };
+  const { messages } = await postMcp(
+    running,
+    { id: 1, method: 'tools/call', params },
+    modernHeaders('tools/call', 'modern__odd'),
+  );
+  expect(messages[0]?.result).toMatchObject({ structuredContent: ['not', 'an', 'object'] });
+  bridge.close();
+});

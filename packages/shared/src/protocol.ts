@@ -51,7 +51,10 @@ export function headerValue(text: string): string {
   return plain ? text : `=?base64?${Buffer.from(text, 'utf8').toString('base64')}?=`;
 }
 
-export function readHeaderValue(value: string): string {
-  const match = /^=\?base64\?(.*)\?=$/.exec(value);
-  return match?.[1] === undefined ? value : Buffer.from(match[1], 'base64').toString('utf8');
+/** The text of such a value; undefined when its Base64 is not to the letter, which no honest sender writes. */
+export function readHeaderValue(value: string): string | undefined {
+  const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
+  if (encoded === undefined) return value;
+  const bytes = Buffer.from(encoded, 'base64');
+  return bytes.toString('base64') === encoded ? bytes.toString('utf8') : undefined;
 }

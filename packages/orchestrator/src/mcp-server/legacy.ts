@@ -15,6 +15,7 @@ import type { Exchange } from '../http/routes.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { Answer } from './answer.js';
 import { LegacyClient } from './legacy-client.js';
+import { inLegacyShape } from './legacy-shapes.js';
 import { listenerFor, type Methods, onCallerGone, respond } from './methods.js';
 
 const IDLE_MS = 30 * 60_000;
@@ -102,15 +103,16 @@ export class LegacyClients {
       client.askBy((question) => answer.send(question), method, params, signal);
     try {
       if (message.method === 'tools/list') client.listedVersion = this.methods.catalogVersion;
-      await respond(answer, message, abort, () =>
-        this.methods.run(message.method, message.params ?? {}, {
-          session: client.session,
-          scope: client.scope,
-          client: client.name,
-          abort,
-          listener: listenerFor((note) => answer.send(note), message, ask),
-        }),
-      );
+      const context = {
+        session: client.session,
+        scope: client.scope,
+        client: client.name,
+        abort,
+        listener: listenerFor((note) => answer.send(note), message, ask),
+      };
+      const { method, params = {} } = message;
+      const run = async () => inLegacyShape(method, await this.methods.run(method, params, context));
+      await respond(answer, message, abort, run);
     } finally {
       client.running.delete(message.id);
     }
