@@ -71,8 +71,8 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
   catalog.add(new FunctionProvider('custom', 'custom', []));
   sessions.onEnd((session) => {
     pipeline.cancelSession(session);
-    catalog.forgetSession(session.sessionId);
     for (const provider of catalog.allProviders()) void provider.endSession(session.sessionId);
+    catalog.forgetSession(session.sessionId);
   });
   await fleet.apply(config.servers);
   config.onChange(() => void fleet.apply(config.servers));

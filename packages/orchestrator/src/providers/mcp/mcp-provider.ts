@@ -1,9 +1,9 @@
 import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
-import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
+import { AppError } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import { paramHeaders } from '@mcpbridge/shared/param-headers.js';
 import type { Era } from '@mcpbridge/shared/protocol.js';
-import type { ToolDefinition, ToolResult } from '@mcpbridge/shared/tools.js';
+import type { ToolResult } from '@mcpbridge/shared/tools.js';
 import type { ServerEntry } from '../../config/server-entry.js';
 import type { Log } from '../../log.js';
 import type { Settings } from '../../settings.js';
@@ -14,8 +14,8 @@ import type { Eras } from './handshake.js';
 import { LineRing } from './line-ring.js';
 import { listTools } from './lists.js';
 import { Routing } from './routing.js';
+import { type ListChangedListener, ServerTools } from './server-tools.js';
 import type { SessionMemory } from './session-memory.js';
-import { ToolLists } from './tool-lists.js';
 
 const STDERR_LINES = 200;
 const LAST_WORDS = 3;
@@ -30,21 +30,16 @@ export interface McpProviderOptions extends Pick<Settings, 'env' | 'idleTimeoutM
   maxConnections?: number;
 }
 
-/** Hears that the tools changed: of one session, or of all. */
-export type ListChangedListener = (sessionId?: string) => void;
-
 /** One upstream MCP server, whatever its transport and era. */
 export class McpProvider implements McpRelay {
   readonly kind = 'mcp';
   readonly id: string;
   private readonly pool: Connections;
-  private readonly lists = new ToolLists((key) => this.readTools(key));
-  private readonly listeners = new Set<ListChangedListener>();
+  private readonly tools: ServerTools;
   private readonly lines = new LineRing(STDERR_LINES);
   private stopped = false;
   /** Found out once, for the life of this configuration. */
   private readonly refusedEras = new Set<Era>();
-  private listFailure: string | undefined;
   /** What the latest connection was told. */
   about: Opened | undefined;
 
@@ -53,6 +48,7 @@ export class McpProvider implements McpRelay {
     private readonly options: McpProviderOptions,
   ) {
     this.id = entry.id;
+    this.tools = new ServerTools(entry.id, (key) => this.readTools(key), options.log);
     this.pool = new Connections({
       server: entry.id,
       idleTimeoutMs: options.idleTimeoutMs,
@@ -63,18 +59,18 @@ export class McpProvider implements McpRelay {
   }
 
   get listed(): ToolList | undefined {
-    return this.lists.common;
+    return this.tools.common;
   }
 
   /** `listed`, unless the session's own connection said that its tools are others. */
   listedFor(sessionId: string): ToolList | undefined {
-    return this.lists.of(sessionId);
+    return this.tools.of(sessionId);
   }
 
   get health(): Health {
     if (this.stopped) return { state: 'stopped' };
     if (this.pool.failure) return { state: 'failed', ...this.pool.failure };
-    if (this.listFailure !== undefined) return { state: 'failed', reason: this.listFailure };
+    if (this.tools.failure !== undefined) return { state: 'failed', reason: this.tools.failure };
     return this.listed ? { state: 'ready' } : { state: 'starting' };
   }
 
@@ -83,25 +79,18 @@ export class McpProvider implements McpRelay {
     return this.lines.lines;
   }
 
-  async refresh(): Promise<ToolList> {
-    try {
-      await this.lists.refresh();
-      this.listFailure = undefined;
-    } catch (error) {
-      const failure = this.listingFailure(error);
-      this.listFailure = failure.message;
-      throw failure;
-    }
-    return this.listed ?? { tools: [], rejected: [] };
+  refresh(): Promise<ToolList> {
+    return this.tools.refresh();
   }
 
   async call({ caller, tool, args, meta, signal, listener }: ProviderCall): Promise<ToolResult> {
     const params: JsonObject = { name: tool, arguments: args };
     if (meta) params._meta = meta;
-    const repeatable = () => isRepeatable(this.toolOf(caller, tool)?.annotations);
+    const repeatable = () => isRepeatable(this.tools.find(caller.sessionId, tool)?.annotations);
     const origin = listener ? { caller, listener } : { caller };
     const result = await this.using(caller, signal, tool, repeatable, (connection) => {
-      const schema = connection.opened.era === 'modern' ? this.toolOf(caller, tool)?.inputSchema : undefined;
+      const schema =
+        connection.opened.era === 'modern' ? this.tools.find(caller.sessionId, tool)?.inputSchema : undefined;
       const headers = schema && paramHeaders(schema, args);
       return connection.request(
         'tools/call',
@@ -151,15 +140,13 @@ export class McpProvider implements McpRelay {
     return (await this.pool.get(key, caller, signal)).opened;
   }
 
-  /** Heard after the new list has been read; answers how to stop hearing. */
   onListChanged(listener: ListChangedListener): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    return this.tools.onChanged(listener);
   }
 
   async endSession(sessionId: string): Promise<void> {
     const reason = new AppError('CALL_CANCELLED', 'The session ended.');
-    this.lists.forget(sessionId);
+    this.tools.forget(sessionId);
     if (this.entry.isolation === 'session') return this.pool.end(sessionId, reason);
     const common = this.pool.ready(COMMON);
     common?.peer.cancelAll((origin) => origin?.caller.sessionId === sessionId, reason);
@@ -220,10 +207,6 @@ export class McpProvider implements McpRelay {
     throw new AppError('PROVIDER_UNAVAILABLE', `Server "${this.id}" is stopped.`, { retryable: false });
   }
 
-  private toolOf(caller: Caller, name: string): ToolDefinition | undefined {
-    return this.lists.of(caller.sessionId)?.tools.find((tool) => tool.name === name);
-  }
-
   private async connect(
     key: string,
     caller: Caller | undefined,
@@ -233,7 +216,7 @@ export class McpProvider implements McpRelay {
     const { env, maxMessageBytes, log } = this.options;
     const context = { env, maxMessageBytes, log, words: new LineRing(LAST_WORDS, this.lines) };
     const routing = new Routing(this.id, key === COMMON ? undefined : caller, {
-      toolsChanged: (from) => this.toolsChanged(from),
+      toolsChanged: (from) => this.tools.changed(from.caller?.sessionId, () => !this.stopped),
       dropped: () => log.debug(`Server "${this.id}": a message that belongs to no call was dropped.`),
       spent: (from) => this.forget(from),
       closed: (from, reason) => {
@@ -261,23 +244,8 @@ export class McpProvider implements McpRelay {
   private forget(routing: Routing): boolean {
     if (!this.pool.forget(routing)) return false;
     const sessionId = routing.caller?.sessionId;
-    if (sessionId !== undefined && this.lists.forget(sessionId)) this.tell(sessionId);
+    if (sessionId !== undefined) this.tools.forget(sessionId);
     return true;
-  }
-
-  private async toolsChanged(routing: Routing): Promise<void> {
-    const sessionId = routing.caller?.sessionId;
-    try {
-      await (sessionId === undefined ? this.lists.refresh() : this.lists.sessionChanged(sessionId));
-    } catch (error) {
-      // The old list stays; whoever asks for a refresh hears why it failed.
-      if (!this.stopped) this.options.log.warn(this.listingFailure(error).message);
-    }
-    this.tell(sessionId);
-  }
-
-  private tell(sessionId: string | undefined): void {
-    for (const listener of this.listeners) listener(sessionId);
   }
 
   private async readTools(key: string): Promise<ToolList | undefined> {
@@ -285,12 +253,6 @@ export class McpProvider implements McpRelay {
     const connection =
       this.pool.ready(key) ?? (key === COMMON ? await this.pool.get(key, undefined) : undefined);
     return connection && listTools((method, params) => connection.request(method, params));
-  }
-
-  private listingFailure(error: unknown): AppError {
-    if (error instanceof AppError && error.code === 'PROVIDER_UNAVAILABLE') return error;
-    const sentence = `Server "${this.id}" did not list its tools: ${messageOf(error)}`;
-    return new AppError('PROVIDER_UNAVAILABLE', sentence, { cause: error });
   }
 }
 
