@@ -4,6 +4,7 @@ import { type RunningExecutor, startExecutor } from '../fixtures/executor.mjs';
 import { type Exchange, type RunningEndpoint, startEndpoint } from '../fixtures/mcp-endpoint.mjs';
 import { inFolder, modernMeta, startBridge, toolList } from '../support/spawned-bridge.js';
 import type { Frame } from '../support/stdio-peer.js';
+import { WAYS } from '../support/ways.js';
 
 let executor: RunningExecutor;
 let endpoint: RunningEndpoint;
@@ -17,7 +18,13 @@ afterEach(() => Promise.all([executor.stop(), endpoint.stop()]));
 const MIB = 1024 * 1024;
 const EMOJI = '👩‍👩‍👧🏳️‍🌈';
 
-describe('a message of 20 MB', () => {
+describe.each(WAYS)('a message of 20 MB %s', (_way, way) => {
+  beforeEach(async () => {
+    await Promise.all([executor.stop(), endpoint.stop()]);
+    executor = await startExecutor(way());
+    endpoint = await startEndpoint(way());
+  });
+
   const text = EMOJI.repeat((20 * MIB) / Buffer.byteLength(EMOJI));
 
   test('travels both ways in transparent mode, every character whole', async () => {

@@ -58,6 +58,14 @@ describe('what a broken connection means', () => {
     }
   });
 
+  test('the code is found where only the text has it', () => {
+    const { error, spent } = explain(
+      new Error('SSE error: TypeError: fetch failed: connect ECONNREFUSED ::1:80'),
+    );
+    expect(error.message).toBe('Server "x" cannot be reached at https://example.org/mcp (ECONNREFUSED).');
+    expect(spent).toBe(true);
+  });
+
   test('one that broke may have sent it', () => {
     for (const code of ['ECONNRESET', 'UND_ERR_SOCKET']) {
       expect(explain(network(code))).toMatchObject({

@@ -1,10 +1,7 @@
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { messageOf } from '@mcpbridge/shared/errors.js';
 import type { Stop } from './stop.js';
-import type { Way } from './ways.js';
 
-/** Names and values in turn: what node:http sends without building a table first. */
+/** Names and values in turn: sent without building a table first. */
 export type RawHeaders = readonly string[];
 
 export interface Outgoing {
@@ -48,46 +45,43 @@ export class BrokenOff extends Error {
   }
 }
 
-interface SystemError extends Error {
-  code?: string;
-  syscall?: string;
-  errors?: Error[];
+/** Hears the body of an answer as it comes; one of the last two ends it. */
+export interface BodyListener {
+  onPart(part: Buffer): void;
+  onEnd(): void;
+  /** It ended before it was whole. */
+  onBreak(error: Error): void;
 }
 
-/** Sends the request once; answers when the head of the answer is there. */
-export function attempt(way: Way, outgoing: Outgoing, connectMs: number): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const { method, path, headers, body, stop } = outgoing;
-    if (stop?.isFired) return reject(stop.reason);
-    const length = body === undefined ? [] : ['Content-Length', String(Buffer.byteLength(body))];
-    const raw = ['Host', way.host, ...headers, ...length];
-    const request = way.request({ ...way.options, method, path, headers: raw });
-    let written = false;
-    stop?.onFire(() => request.destroy());
-    request.on('socket', (socket) => boundConnect(socket, connectMs));
-    request.on('finish', () => {
-      written = true;
-      outgoing.onWritten?.();
-    });
-    request.on('response', resolve);
-    // Stays after the answer's head has come: the rest of the answer may break, too, and tells its own reader.
-    request.on('error', (error) => reject(stop?.isFired ? stop.reason : classify(error, written)));
-    request.end(body);
-  });
+/** An answer whose head has come. */
+export interface Incoming {
+  status: number;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** To be called once: the body has one reader. */
+  read(listener: BodyListener): void;
 }
 
 /** The body of an answer; rejects with BrokenOff when it ends early. */
-export function collect(stream: IncomingMessage): Promise<Buffer[]> {
+export function collect(answer: Incoming): Promise<Buffer[]> {
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
-    stream.on('data', (part: Buffer) => parts.push(part));
-    stream.on('end', () => resolve(parts));
-    stream.on('error', (error) => reject(new BrokenOff(error.message, true)));
+    answer.read({
+      onPart: (part) => parts.push(part),
+      onEnd: () => resolve(parts),
+      onBreak: (error) => reject(new BrokenOff(error.message, true)),
+    });
   });
 }
 
+/** Lets a body go by that nobody wants, so that its connection serves the next request. */
+export function discard(answer: Incoming): void {
+  const ignore = () => {};
+  answer.read({ onPart: ignore, onEnd: ignore, onBreak: ignore });
+}
+
 /** A host that swallows packets would hold the connect for minutes. */
-function boundConnect(socket: Socket, connectMs: number): void {
+export function boundConnect(socket: Socket, connectMs: number): void {
   if (!socket.connecting) return;
   const timer = setTimeout(() => {
     const late = Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT', syscall: 'connect' });
@@ -95,13 +89,4 @@ function boundConnect(socket: Socket, connectMs: number): void {
   }, connectMs);
   socket.once('connect', () => clearTimeout(timer));
   socket.once('close', () => clearTimeout(timer));
-}
-
-function classify(error: SystemError, written: boolean): NotReached | BrokenOff {
-  const { syscall, code, errors } = error;
-  // Several addresses of one name, all tried in vain.
-  if (errors) return new NotReached(errors.map(messageOf).join(', '), code);
-  if (syscall === 'connect' || syscall === 'getaddrinfo') return new NotReached(error.message, code);
-  // A failed write leaves the body shorter than its announced length, and such a request is never carried out.
-  return new BrokenOff(error.message, written && syscall !== 'write');
 }

@@ -1,19 +1,17 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { HEADER } from '@mcpbridge/shared/wire.js';
-import { attempt, collect, NotReached, type Outgoing, type RawHeaders } from './attempt.js';
+import { collect, type Incoming, NotReached, type Outgoing, type RawHeaders } from './attempt.js';
 import type { BridgeLog } from './bridge-log.js';
 import { Credentials } from './credentials.js';
 import { type BridgeFailure, bridgeFailure, readRefusal } from './failure.js';
 import { randomHex } from './random-hex.js';
 import type { BridgeSettings } from './settings.js';
-import { keepHeapSmall } from './small-heap.js';
 import { pause } from './stop.js';
 import { Ways } from './ways.js';
 
 export interface Answer {
   status: number;
-  headers: IncomingHttpHeaders;
-  stream: IncomingMessage;
+  headers: Incoming['headers'];
+  stream: Incoming;
   /** The body, read already, when the status is 400 or more. */
   refusal: Buffer | undefined;
 }
@@ -40,7 +38,6 @@ export class Connection {
     private readonly settings: BridgeSettings,
     private readonly log: BridgeLog,
   ) {
-    keepHeapSmall();
     this.credentials = new Credentials(settings.token);
     this.ways = new Ways(settings.base, settings.socket);
     this.prefix = settings.base.pathname.replace(/\/$/, '');
@@ -77,7 +74,7 @@ export class Connection {
     return bridgeFailure('UNAUTHORIZED', message, 'http');
   }
 
-  private async reach(outgoing: Outgoing, patience: Patience): Promise<IncomingMessage> {
+  private async reach(outgoing: Outgoing, patience: Patience): Promise<Incoming> {
     for (;;) {
       const connectMs = Math.max(patience.until - Date.now(), LEAST_CONNECT_MS);
       const reached = await this.tryAll(outgoing, connectMs);
@@ -92,13 +89,13 @@ export class Connection {
     }
   }
 
-  private async tryAll(outgoing: Outgoing, connectMs: number): Promise<IncomingMessage | NotReached> {
+  private async tryAll(outgoing: Outgoing, connectMs: number): Promise<Incoming | NotReached> {
     let failed: NotReached | undefined;
     for (const way of this.ways.now()) {
       try {
-        const stream = await attempt(way, outgoing, connectMs);
+        const stream = await way.attempt(outgoing, connectMs);
         this.ways.prefer(way);
-        if (stream.statusCode !== 401) this.complained = false;
+        if (stream.status !== 401) this.complained = false;
         return stream;
       } catch (error) {
         if (!(error instanceof NotReached)) throw error;
@@ -137,10 +134,10 @@ export class Connection {
   }
 }
 
-async function readHead(stream: IncomingMessage): Promise<Answer> {
-  const status = stream.statusCode ?? 0;
+async function readHead(stream: Incoming): Promise<Answer> {
+  const { status, headers } = stream;
   const refusal = status < 400 ? undefined : Buffer.concat(await collect(stream));
-  return { status, headers: stream.headers, stream, refusal };
+  return { status, headers, stream, refusal };
 }
 
 /** Such an answer promises that nothing was carried out. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { messageOf } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import { LATEST_MODERN, META } from '@mcpbridge/shared/protocol.js';
-import { collect } from './attempt.js';
+import { collect, discard } from './attempt.js';
 import { BridgeLog } from './bridge-log.js';
 import { type Answer, Connection } from './connection.js';
 import { MCP_HEADERS, MCP_PATH, modernHeaders, refusalOf } from './endpoint.js';
@@ -55,7 +55,7 @@ async function checkReady(connection: Connection, stop: Stop, print: Print): Pro
   if (answer.status === 404)
     return print('ready   it answers, and has no /ready: an executor other than the orchestrator');
   if (answer.refusal) throw refusalOf(answer, answer.refusal, connection);
-  answer.stream.resume();
+  discard(answer.stream);
   print('ready   yes');
 }
 

@@ -1,7 +1,7 @@
 import { messageOf } from '@mcpbridge/shared/errors.js';
 import { isObject, type RpcId } from '@mcpbridge/shared/json-rpc.js';
 import { HEADER } from '@mcpbridge/shared/wire.js';
-import type { RawHeaders } from './attempt.js';
+import { discard, type RawHeaders } from './attempt.js';
 import type { BridgeLog } from './bridge-log.js';
 import type { Answer, Connection } from './connection.js';
 import { MCP_HEADERS, MCP_PATH, refusalOf } from './endpoint.js';
@@ -61,7 +61,7 @@ export class LegacySession {
   async confirm(line: Buffer): Promise<void> {
     this.initialized = line;
     const answer = await this.send(line);
-    answer.stream.resume();
+    discard(answer.stream);
     this.follow();
   }
 
@@ -128,7 +128,7 @@ export class LegacySession {
         () => true,
         () => this.shakeHands(initialize.line, {}, take),
       );
-      if (initialized) (await this.post(initialized, {})).stream.resume();
+      if (initialized) discard((await this.post(initialized, {})).stream);
     } catch (error) {
       // Never BrokenOff: what broke is the handshake; the message that waits for it has not been carried out.
       const reason = `The lost session could not be opened again: ${messageOf(error)}`;

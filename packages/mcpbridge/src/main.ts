@@ -4,6 +4,7 @@ import { HELP } from './help.js';
 import { ListedBridge } from './listed.js';
 import { ReadyFile } from './ready-file.js';
 import { type BridgeSettings, readBridgeSettings, SettingsError } from './settings.js';
+import { keepHeapSmall } from './small-heap.js';
 import { SERVER_INFO } from './version.js';
 
 /** The program: reads its environment, which nothing else here does, and picks what to do. */
@@ -22,6 +23,7 @@ async function main(argument: string | undefined): Promise<void> {
 
 async function serve(settings: BridgeSettings): Promise<void> {
   endWithClient();
+  keepHeapSmall();
   const log = new BridgeLog(settings.logFile);
   const client = new ClientPipe(process.stdin, process.stdout);
   const readyFile = new ReadyFile(settings.readyFile, log);

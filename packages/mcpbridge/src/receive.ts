@@ -1,6 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import { isObject, isResponse, type RpcId } from '@mcpbridge/shared/json-rpc.js';
-import { BrokenOff, collect } from './attempt.js';
+import { BrokenOff, collect, type Incoming } from './attempt.js';
 import type { Answer } from './connection.js';
 import { EventReader } from './event-reader.js';
 import { bridgeFailure } from './failure.js';
@@ -18,7 +17,7 @@ export async function receive(
   onMessage: OnMessage,
 ): Promise<Buffer[] | undefined> {
   const { status, headers, stream } = answer;
-  const type = headers['content-type'] ?? '';
+  const type = String(headers['content-type'] ?? '');
   if (type.startsWith('text/event-stream')) return receiveEvents(stream, id, onMessage);
   const parts = await collect(stream);
   if (status === 202 || parts.length === 0) return undefined;
@@ -33,16 +32,18 @@ export async function receive(
 }
 
 /** Reads a stream of events to its end; rejects with BrokenOff when it breaks. */
-export function readEvents(stream: IncomingMessage, reader: EventReader): Promise<void> {
+export function readEvents(stream: Incoming, reader: EventReader): Promise<void> {
   return new Promise((resolve, reject) => {
-    stream.on('data', (chunk: Buffer) => reader.push(chunk));
-    stream.on('end', resolve);
-    stream.on('error', (error) => reject(new BrokenOff(error.message, true)));
+    stream.read({
+      onPart: (part) => reader.push(part),
+      onEnd: resolve,
+      onBreak: (error) => reject(new BrokenOff(error.message, true)),
+    });
   });
 }
 
 async function receiveEvents(
-  stream: IncomingMessage,
+  stream: Incoming,
   id: RpcId,
   onMessage: OnMessage,
 ): Promise<Buffer[] | undefined> {

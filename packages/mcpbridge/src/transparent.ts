@@ -5,7 +5,7 @@ import {
   type RpcId,
   type RpcRequest,
 } from '@mcpbridge/shared/json-rpc.js';
-import { BrokenOff, type RawHeaders } from './attempt.js';
+import { BrokenOff, discard, type RawHeaders } from './attempt.js';
 import type { BridgeLog } from './bridge-log.js';
 import { startCallTimer } from './call-timer.js';
 import type { ClientPipe } from './client-pipe.js';
@@ -126,7 +126,7 @@ export class TransparentBridge {
         async () => {
           const answer = await this.send(line, modernHeaders(message), {});
           if (answer.refusal) throw refusalOf(answer, answer.refusal, this.connection);
-          answer.stream.resume();
+          discard(answer.stream);
         },
       );
     } catch (error) {
