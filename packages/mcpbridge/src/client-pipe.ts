@@ -25,6 +25,9 @@ const JOIN_BYTES = 64 * 1024;
 
 /** The client's two pipes: one JSON-RPC message a line in, one a line out, nothing else. */
 export class ClientPipe {
+  private unwritten: Buffer[] = [];
+  private unwrittenBytes = 0;
+
   constructor(
     private readonly input: Readable,
     private readonly output: Writable,
@@ -45,30 +48,42 @@ export class ClientPipe {
 
   /** `json` must be one JSON-RPC message without line ends. */
   sendText(json: string): void {
-    this.output.write(`${json}\n`);
+    this.enqueue(Buffer.from(`${json}\n`));
   }
 
   /** One message that came from outside, passed on without being parsed. */
   sendBytes(parts: Buffer[]): void {
-    let length = 1;
-    for (const part of parts) {
-      blankLineEnds(part);
-      length += part.length;
-    }
+    for (const part of parts) blankLineEnds(part);
+    for (const part of parts) this.enqueue(part);
+    this.enqueue(NEWLINE);
+  }
+
+  /** Writes what was said in this turn of the event loop: one system call for many answers. */
+  flush(): void {
+    const parts = this.unwritten;
+    const length = this.unwrittenBytes;
+    this.unwritten = [];
+    this.unwrittenBytes = 0;
+    if (length === 0) return;
     if (length <= JOIN_BYTES) {
-      this.output.write(Buffer.concat([...parts, NEWLINE], length));
+      this.output.write(Buffer.concat(parts, length));
       return;
     }
-    // Corked, so that all parts of the message leave in one write and no copy is made of a large one.
+    // Corked, so that all parts leave in one write and no copy is made of a large message.
     this.output.cork();
     for (const part of parts) this.output.write(part);
-    this.output.write(NEWLINE);
     this.output.uncork();
   }
 
   sendError(id: RpcId | null, code: number, message: string, data?: unknown): void {
     const error = data === undefined ? { code, message } : { code, message, data };
     this.send({ jsonrpc: '2.0', id, error });
+  }
+
+  private enqueue(bytes: Buffer): void {
+    if (this.unwritten.length === 0) setImmediate(() => this.flush());
+    this.unwritten.push(bytes);
+    this.unwrittenBytes += bytes.length;
   }
 
   private read(line: Buffer, handler: MessageHandler): void {

@@ -26,6 +26,8 @@ async function serve(settings: BridgeSettings): Promise<void> {
   keepHeapSmall();
   const log = new BridgeLog(settings.logFile);
   const client = new ClientPipe(process.stdin, process.stdout);
+  // A pipe takes a last answer also now; Node writes to it at once.
+  process.on('exit', () => client.flush());
   const readyFile = new ReadyFile(settings.readyFile, log);
   log.note(
     `start ${SERVER_INFO.version}, ${settings.tools ? 'listed' : 'transparent'}, ${settings.base.origin}`,
