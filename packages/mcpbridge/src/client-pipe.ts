@@ -10,6 +10,7 @@ import {
   type RpcId,
 } from '@mcpbridge/shared/json-rpc.js';
 import { oversizeId } from '@mcpbridge/shared/oversize-id.js';
+import { TurnWriter } from '@mcpbridge/shared/turn-writer.js';
 
 /** `line` is the message as it came. */
 export type MessageHandler = (message: JsonObject, line: Buffer) => void;
@@ -20,18 +21,17 @@ const NEWLINE = Buffer.from('\n');
 const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
-/** Up to here one copy is cheaper than a vector of writes. */
-const JOIN_BYTES = 64 * 1024;
 
 /** The client's two pipes: one JSON-RPC message a line in, one a line out, nothing else. */
 export class ClientPipe {
-  private unwritten: Buffer[] = [];
-  private unwrittenBytes = 0;
+  private readonly writer: TurnWriter;
 
   constructor(
     private readonly input: Readable,
-    private readonly output: Writable,
-  ) {}
+    output: Writable,
+  ) {
+    this.writer = new TurnWriter(output);
+  }
 
   listen(handler: MessageHandler): void {
     const lines = new LineReader({
@@ -48,42 +48,23 @@ export class ClientPipe {
 
   /** `json` must be one JSON-RPC message without line ends. */
   sendText(json: string): void {
-    this.enqueue(Buffer.from(`${json}\n`));
+    this.writer.write([Buffer.from(`${json}\n`)]);
   }
 
   /** One message that came from outside, passed on without being parsed. */
   sendBytes(parts: Buffer[]): void {
     for (const part of parts) blankLineEnds(part);
-    for (const part of parts) this.enqueue(part);
-    this.enqueue(NEWLINE);
+    this.writer.write([...parts, NEWLINE]);
   }
 
-  /** Writes what was said in this turn of the event loop: one system call for many answers. */
+  /** Writes what waits for the end of this turn of the event loop. */
   flush(): void {
-    const parts = this.unwritten;
-    const length = this.unwrittenBytes;
-    this.unwritten = [];
-    this.unwrittenBytes = 0;
-    if (length === 0) return;
-    if (length <= JOIN_BYTES) {
-      this.output.write(Buffer.concat(parts, length));
-      return;
-    }
-    // Corked, so that all parts leave in one write and no copy is made of a large message.
-    this.output.cork();
-    for (const part of parts) this.output.write(part);
-    this.output.uncork();
+    this.writer.flush();
   }
 
   sendError(id: RpcId | null, code: number, message: string, data?: unknown): void {
     const error = data === undefined ? { code, message } : { code, message, data };
     this.send({ jsonrpc: '2.0', id, error });
-  }
-
-  private enqueue(bytes: Buffer): void {
-    if (this.unwritten.length === 0) setImmediate(() => this.flush());
-    this.unwritten.push(bytes);
-    this.unwrittenBytes += bytes.length;
   }
 
   private read(line: Buffer, handler: MessageHandler): void {

@@ -1,7 +1,7 @@
 import { BrokenOff, type Incoming, type Outgoing } from './attempt.js';
 import { LocalSocket } from './local-socket.js';
 import { requestBytes } from './request-bytes.js';
-import type { Way } from './ways.js';
+import type { Way } from './way.js';
 
 /**
  * Through the orchestrator's Unix socket, over connections that are kept: as many as there were requests at once.

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { messageOf } from '@mcpbridge/shared/errors.js';
 import { BrokenOff, boundConnect, type Incoming, NotReached, type Outgoing } from './attempt.js';
-import type { Way } from './ways.js';
+import type { Way } from './way.js';
 
 interface SystemError extends Error {
   code?: string;

@@ -1,16 +1,7 @@
 import { existsSync } from 'node:fs';
-import type { Incoming, Outgoing } from './attempt.js';
 import { LocalWay } from './local-way.js';
 import { TcpWay } from './tcp-way.js';
-
-/** One way to an address. */
-export interface Way {
-  /**
-   * Sends the request once; answers when the head of the answer is there. Rejects with NotReached, with BrokenOff,
-   * or with the reason of its stop.
-   */
-  attempt(outgoing: Outgoing, connectMs: number): Promise<Incoming>;
-}
+import type { Way } from './way.js';
 
 /** The ways to try in turn: the Unix socket of the same user's orchestrator while there is one, then TCP. */
 export class Ways {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import { LineReader } from '@mcpbridge/shared/framing.js';
 import { isObject, type RpcMessage } from '@mcpbridge/shared/json-rpc.js';
+import { TurnWriter } from '@mcpbridge/shared/turn-writer.js';
 import type { StdioTransportEntry } from '../../config/server-entry.js';
 import { childEnvironment } from './child-environment.js';
 import { ProcessGroup } from './process-group.js';
@@ -50,7 +51,7 @@ function whyNotStarted({ command, cwd }: StdioTransportEntry, error: unknown): s
 
 class StdioTransport implements Transport {
   private events: TransportEvents | undefined;
-  private unsent = '';
+  private readonly writer: TurnWriter;
   private finished = false;
 
   constructor(
@@ -59,6 +60,7 @@ class StdioTransport implements Transport {
     private readonly group: ProcessGroup,
     private readonly context: TransportContext,
   ) {
+    this.writer = new TurnWriter(child.stdin);
     child.on('error', (error) => context.log.warn(`Server "${server}": ${error.message}`));
     child.stdin.on('error', () => this.finishSoon());
     child.stdout.on('close', () => this.finishSoon());
@@ -84,24 +86,16 @@ class StdioTransport implements Transport {
     this.child.stdout.on('end', () => lines.end());
   }
 
-  /** Messages of one turn of the event loop leave in one write: one system call for many calls in flight. */
   send(message: RpcMessage): void {
-    if (this.unsent === '') setImmediate(() => this.flush());
-    this.unsent += `${JSON.stringify(message)}\n`;
+    if (this.child.stdin.writable) this.writer.write([Buffer.from(`${JSON.stringify(message)}\n`)]);
   }
 
   agreed(): void {}
 
   close(): Promise<void> {
-    this.flush();
+    if (this.child.stdin.writable) this.writer.flush();
     this.child.stdin.end();
     return this.group.end();
-  }
-
-  private flush(): void {
-    const text = this.unsent;
-    this.unsent = '';
-    if (text !== '' && this.child.stdin.writable) this.child.stdin.write(text);
   }
 
   private receive(line: Buffer): void {
