@@ -8,6 +8,7 @@ import type { CallPipeline } from '../calls/pipeline.js';
 import type { Target } from '../catalog/catalog.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { readJson } from './body.js';
+import { onCallerGone } from './caller-gone.js';
 import { callerSession } from './caller-session.js';
 import { EventReply } from './event-reply.js';
 import { callReply, sendJson } from './reply.js';
@@ -79,10 +80,7 @@ function readExecuteBody(value: unknown): ExecuteBody {
       { details: { faults } },
     );
   }
-  const text = (...names: string[]) =>
-    names.map((name) => value[name]).find((found) => typeof found === 'string' && found !== '') as
-      | string
-      | undefined;
+  const text = (...names: string[]) => names.map((name) => value[name]).find(isText);
   const args = value.arguments ?? value.args;
   const server = text('server_name', 'server');
   const sessionId = text('session_id');
@@ -92,6 +90,10 @@ function readExecuteBody(value: unknown): ExecuteBody {
     ...(server === undefined ? {} : { server }),
     ...(sessionId === undefined ? {} : { sessionId }),
   };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 async function carry(
@@ -104,9 +106,7 @@ async function carry(
   const { request, response } = exchange;
   const session = await callerSession(deps.sessions, exchange, sessionInBody);
   const abort = new Cancel();
-  response.on('close', () => {
-    if (!response.writableFinished) abort.abort(new AppError('CALL_CANCELLED', 'The caller went away.'));
-  });
+  onCallerGone(response, abort);
   const accept = request.headers.accept ?? '';
   const client = request.headers['user-agent'];
   const call = { session, target, args, abort, ...(client ? { client } : {}) };

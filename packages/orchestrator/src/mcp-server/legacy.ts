@@ -10,13 +10,14 @@ import {
   type RpcRequest,
 } from '@mcpbridge/shared/json-rpc.js';
 import { HEADER } from '@mcpbridge/shared/wire.js';
+import { onCallerGone } from '../http/caller-gone.js';
 import { namedSession } from '../http/caller-session.js';
 import type { Exchange } from '../http/routes.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { Answer } from './answer.js';
 import { LegacyClient } from './legacy-client.js';
 import { inLegacyShape } from './legacy-shapes.js';
-import { listenerFor, type Methods, onCallerGone, respond } from './methods.js';
+import { listenerFor, type Methods, respond } from './methods.js';
 
 const IDLE_MS = 30 * 60_000;
 

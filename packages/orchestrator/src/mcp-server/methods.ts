@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { Cancel } from '@mcpbridge/shared/cancel.js';
 import { AppError, failureText, toAppError } from '@mcpbridge/shared/errors.js';
 import {
@@ -149,13 +148,6 @@ export function listenerFor(
   }
   if (ask) listener.ask = ask;
   return listener;
-}
-
-/** The end of the caller's connection before the answer cancels what it asked for. */
-export function onCallerGone(response: ServerResponse, abort: Cancel): void {
-  response.on('close', () => {
-    if (!response.writableFinished) abort.abort(new AppError('CALL_CANCELLED', 'The caller went away.'));
-  });
 }
 
 /** Answers with what `run` gives; a cancelled request gets no answer, as the specification wants it. */

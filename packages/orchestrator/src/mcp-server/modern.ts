@@ -8,6 +8,7 @@ import {
 } from '@mcpbridge/shared/json-rpc.js';
 import { META, MODERN_VERSIONS } from '@mcpbridge/shared/protocol.js';
 import type { Catalog } from '../catalog/catalog.js';
+import { onCallerGone } from '../http/caller-gone.js';
 import { callerSession } from '../http/caller-session.js';
 import type { Exchange } from '../http/routes.js';
 import type { CallListener } from '../providers/provider.js';
@@ -18,7 +19,7 @@ import { SERVER_INFO } from './context.js';
 import { checkEnvelope, checkParamHeaders, clientName, termsOf } from './envelope.js';
 import { acceptsStream } from './legacy.js';
 import { Listening } from './listening.js';
-import { listenerFor, type Methods, onCallerGone, respond } from './methods.js';
+import { listenerFor, type Methods, respond } from './methods.js';
 import { type RoundTrip, RoundTrips } from './round-trips.js';
 
 const LIST_TTL_MS = 30_000;
