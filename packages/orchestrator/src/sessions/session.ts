@@ -5,16 +5,7 @@ import type { Caller } from '../providers/provider.js';
 import type { SessionLifetime } from '../store/session-store.js';
 
 /** An MCP client that is connected for a session and can be told and asked things. */
-export interface SessionClient {
-  readonly capabilities: JsonObject;
-  notify(serverId: string, notification: RpcNotification): void;
-  ask(
-    serverId: string,
-    method: string,
-    params: JsonObject | undefined,
-    signal: CancelSignal,
-  ): Promise<unknown>;
-}
+export type SessionClient = Pick<Caller, 'capabilities' | 'notify' | 'ask'>;
 
 /** Which client capability a server's question needs. */
 const NEEDED: Record<string, string> = {
