@@ -32,7 +32,7 @@ const borders = Object.entries(rooms).map(([room, allowed]) => ({
 /** Each of these libraries is known to one place alone. */
 const known = {
   express: `${inside}http/app[.]ts$`,
-  'find-my-way': `${inside}http/server[.]ts$`,
+  'find-my-way': `${inside}http/road[.]ts$`,
   '@modelcontextprotocol/client': `${inside}providers/mcp/http[.]ts$`,
   undici: `${inside}providers/mcp/`,
   winston: `${inside}log[.]ts$`,

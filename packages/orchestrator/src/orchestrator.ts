@@ -7,15 +7,16 @@ import { Discovery } from './catalog/discovery.js';
 import { Fleet } from './catalog/fleet.js';
 import { ServersConfig } from './config/servers-config.js';
 import { createApp } from './http/app.js';
+import { Doors } from './http/doors.js';
 import { executeRoutes } from './http/execute.js';
 import { openApiDocument } from './http/openapi.js';
+import { createRoad } from './http/road.js';
 import { callRoutes } from './http/routes/calls.js';
 import { healthRoutes } from './http/routes/health.js';
 import { serverRoutes } from './http/routes/servers.js';
 import { sessionRoutes } from './http/routes/sessions.js';
 import { toolRoutes } from './http/routes/tools.js';
 import type { PlainRoute, RouteDescription } from './http/routes.js';
-import { createRoad, Doors } from './http/server.js';
 import type { Log } from './log.js';
 import { McpEndpoint } from './mcp-server/endpoint.js';
 import { FunctionProvider } from './providers/function-provider.js';
@@ -43,7 +44,7 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
   const token = ownerToken(settings.home);
   mkdirSync(settings.workspaceFolder, { recursive: true });
   const store = await openStore(settings.home, log);
-  const { configFile, workspaceFolder, env } = settings;
+  const { configFile, workspaceFolder, env, maxBodyBytes } = settings;
   const config = await ServersConfig.open({ file: configFile, workspaceFolder, env, log });
 
   const catalog = new Catalog();
@@ -57,7 +58,7 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
     timeoutMs: settings.callTimeoutMs,
     timeoutOf,
   });
-  const endpoint = new McpEndpoint({ catalog, pipeline, sessions, maxBodyBytes: settings.maxBodyBytes });
+  const endpoint = new McpEndpoint({ catalog, pipeline, sessions });
 
   function createProvider(entry: ConstructorParameters<typeof McpProvider>[0]): McpProvider {
     const provider = new McpProvider(entry, { ...settings, log });
@@ -78,10 +79,7 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
   config.onChange(() => void fleet.apply(config.servers));
 
   const gate = new Gate({ token, allowedHosts: settings.allowedHosts });
-  const hotRoutes = [
-    ...executeRoutes({ pipeline, sessions, maxBodyBytes: settings.maxBodyBytes }),
-    ...endpoint.routes(),
-  ];
+  const hotRoutes = [...executeRoutes({ pipeline, sessions }), ...endpoint.routes()];
   const described: RouteDescription[] = [...hotRoutes];
   const openApi: PlainRoute = {
     method: 'GET',
@@ -99,8 +97,8 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
     openApi,
   ];
   described.push(...routes);
-  const app = createApp({ gate, routes, described, maxBodyBytes: settings.maxBodyBytes });
-  const doors = new Doors(createRoad({ gate, hotRoutes, rest: app }));
+  const app = createApp({ gate, routes, described, maxBodyBytes });
+  const doors = new Doors(createRoad({ gate, hotRoutes, rest: app, maxBodyBytes }));
   const { port, socket } = await doors.open(settings.host, settings.port, settings.home);
 
   return {

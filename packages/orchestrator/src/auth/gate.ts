@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { isLoopback } from '@mcpbridge/shared/locate.js';
 
@@ -14,6 +14,11 @@ interface GateOptions {
   allowedHosts: readonly string[];
 }
 
+/** As much of a request as the gate looks at. */
+interface HeaderOwner {
+  headers: Pick<IncomingHttpHeaders, 'host' | 'origin' | 'authorization'>;
+}
+
 /** Decides at the edge who may come in. Both roads, bare and Express, ask it. */
 export class Gate {
   private readonly expected: Buffer;
@@ -26,7 +31,7 @@ export class Gate {
   }
 
   /** Against DNS rebinding: a page of another site may reach our port, but not with our name (attack list D3). */
-  checkOrigin(request: IncomingMessage): void {
+  checkOrigin(request: HeaderOwner): void {
     const { host, origin } = request.headers;
     if (host !== undefined && origin === undefined && host === this.usualHost) return;
     if (host === undefined || !this.isOurs(hostname(host))) {
@@ -42,7 +47,7 @@ export class Gate {
   }
 
   /** @throws UNAUTHORIZED */
-  principalOf(request: IncomingMessage): Principal {
+  principalOf(request: HeaderOwner): Principal {
     const given = request.headers.authorization;
     if (given === undefined) {
       throw new AppError(

@@ -3,7 +3,7 @@ import { AppError } from '@mcpbridge/shared/errors.js';
 import { HEADER } from '@mcpbridge/shared/wire.js';
 import express, { type Express } from 'express';
 import type { Gate } from '../auth/gate.js';
-import { readJson } from './body.js';
+import { parseJson, readBody } from './body.js';
 import { sendError, sendJson } from './reply.js';
 import type { PlainRoute, RouteDescription } from './routes.js';
 
@@ -26,7 +26,7 @@ export function createApp({ gate, routes, described, maxBodyBytes }: AppOptions)
       path,
       async (request, response) => {
         const principal = route.open ? { id: 'anyone' } : gate.principalOf(request);
-        const body = route.body ? await readJson(request, maxBodyBytes) : undefined;
+        const body = route.body ? parseJson(await readBody(request, maxBodyBytes)) : undefined;
         const params = request.params as Record<string, string>;
         const sessionId = request.get(HEADER.session);
         const input = {

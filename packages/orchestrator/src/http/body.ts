@@ -31,9 +31,8 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
   });
 }
 
-/** The body as JSON; undefined when it is empty. @throws INVALID_REQUEST */
-export async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
-  const body = await readBody(request, maxBytes);
+/** A body as JSON; undefined when it is empty. @throws INVALID_REQUEST */
+export function parseJson(body: Buffer): unknown {
   if (body.length === 0) return undefined;
   try {
     return JSON.parse(body.toString('utf8'));

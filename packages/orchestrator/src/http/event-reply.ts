@@ -1,6 +1,6 @@
-import type { ServerResponse } from 'node:http';
 import type { ToolResult } from '@mcpbridge/shared/tools.js';
 import type { CallListener } from '../providers/provider.js';
+import type { HotResponse } from './exchange.js';
 import { asAppError, callReply } from './reply.js';
 
 /** A call's reply as server-sent events: `progress` and `log` as they happen, then one `result` or `error`. */
@@ -10,7 +10,7 @@ export class EventReply {
     notification: (notification) => this.event('log', notification.params ?? {}),
   };
 
-  constructor(private readonly response: ServerResponse) {
+  constructor(private readonly response: HotResponse) {
     response.writeHead(200, {
       'content-type': 'text/event-stream',
       'cache-control': 'no-cache, no-transform',

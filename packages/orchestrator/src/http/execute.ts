@@ -4,20 +4,20 @@ import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import type { ToolResult } from '@mcpbridge/shared/tools.js';
 import { compileSchema } from '@mcpbridge/shared/validate.js';
 import { type ExecuteBody, executeBodySchema, WHOLE_RESULT } from '@mcpbridge/shared/wire.js';
-import type { CallPipeline } from '../calls/pipeline.js';
+import type { CallPipeline, CallRequest } from '../calls/pipeline.js';
 import type { Target } from '../catalog/catalog.js';
 import type { Sessions } from '../sessions/sessions.js';
-import { readJson } from './body.js';
+import { parseJson } from './body.js';
 import { onCallerGone } from './caller-gone.js';
 import { callerSession } from './caller-session.js';
 import { EventReply } from './event-reply.js';
+import { type Exchange, header } from './exchange.js';
 import { callReply, sendJson } from './reply.js';
-import type { Exchange, HotRoute } from './routes.js';
+import type { HotRoute } from './routes.js';
 
 interface ExecuteDeps {
   pipeline: CallPipeline;
   sessions: Sessions;
-  maxBodyBytes: number;
 }
 
 const argumentsSchema: JsonObject = { type: ['object', 'null'], description: 'The arguments of the tool.' };
@@ -54,13 +54,13 @@ export function executeRoutes(deps: ExecuteDeps): HotRoute[] {
 }
 
 async function byBody(deps: ExecuteDeps, exchange: Exchange, kind: string): Promise<void> {
-  const body = readExecuteBody(await readJson(exchange.request, deps.maxBodyBytes));
+  const body = readExecuteBody(parseJson(await exchange.body()));
   await carry(deps, exchange, targetOf(kind, body), body.args, body.sessionId);
 }
 
 async function byPath(deps: ExecuteDeps, exchange: Exchange, kind: string): Promise<void> {
   const { server = kind, tool = '' } = exchange.params;
-  await carry(deps, exchange, { server, tool }, await readJson(exchange.request, deps.maxBodyBytes));
+  await carry(deps, exchange, { server, tool }, parseJson(await exchange.body()));
 }
 
 /** `/api/mcp/execute` reaches every kind: by server, by the names `custom` and `virtual`, or by a listed name alone. */
@@ -80,20 +80,17 @@ function readExecuteBody(value: unknown): ExecuteBody {
       { details: { faults } },
     );
   }
-  const text = (...names: string[]) => names.map((name) => value[name]).find(isText);
   const args = value.arguments ?? value.args;
-  const server = text('server_name', 'server');
-  const sessionId = text('session_id');
   return {
-    tool: text('tool_name', 'tool') ?? '',
+    tool: text(value.tool_name) ?? text(value.tool) ?? '',
     args: isObject(args) ? args : {},
-    ...(server === undefined ? {} : { server }),
-    ...(sessionId === undefined ? {} : { sessionId }),
+    server: text(value.server_name) ?? text(value.server),
+    sessionId: text(value.session_id),
   };
 }
 
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 async function carry(
@@ -104,12 +101,13 @@ async function carry(
   sessionInBody?: string,
 ): Promise<void> {
   const { request, response } = exchange;
-  const session = await callerSession(deps.sessions, exchange, sessionInBody);
+  const found = callerSession(deps.sessions, exchange, sessionInBody);
+  const session = found instanceof Promise ? await found : found;
   const abort = new Cancel();
   onCallerGone(response, abort);
-  const accept = request.headers.accept ?? '';
-  const client = request.headers['user-agent'];
-  const call = { session, target, args, abort, ...(client ? { client } : {}) };
+  const accept = header(request, 'accept') ?? '';
+  const client = header(request, 'user-agent');
+  const call: CallRequest = { session, target, args, abort, client };
   if (accept.includes('text/event-stream')) {
     const events = new EventReply(response);
     await events.carry(() => deps.pipeline.run({ ...call, listener: events.listener }));

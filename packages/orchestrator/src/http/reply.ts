@@ -1,43 +1,30 @@
-import type { ServerResponse } from 'node:http';
 import { AppError, type ErrorBody, toAppError } from '@mcpbridge/shared/errors.js';
 import { RpcFailure } from '@mcpbridge/shared/json-rpc.js';
 import { resultText, type ToolResult } from '@mcpbridge/shared/tools.js';
 import type { CallReply } from '@mcpbridge/shared/wire.js';
+import type { HotResponse } from './exchange.js';
 
 export function sendJson(
-  response: ServerResponse,
+  response: HotResponse,
   status: number,
   value: unknown,
-  headers: Record<string, string> = {},
+  headers?: Record<string, string>,
 ): void {
-  sendText(response, status, JSON.stringify(value), headers);
-}
-
-/** Sends text that is JSON already. */
-export function sendText(
-  response: ServerResponse,
-  status: number,
-  json: string,
-  headers: Record<string, string> = {},
-): void {
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(json),
-    ...headers,
-  });
-  // As text and not as bytes: Node then sends head and body in one piece.
+  const json = JSON.stringify(value);
+  const own = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(json) };
+  response.writeHead(status, headers ? { ...own, ...headers } : own);
+  // As text and not as bytes: head and body then leave in one piece.
   response.end(json);
 }
 
 /** The one place where a failure becomes an HTTP answer. */
-export function sendError(response: ServerResponse, thrown: unknown): void {
+export function sendError(response: HotResponse, thrown: unknown): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
   }
   const error = asAppError(thrown);
-  const headers: Record<string, string> =
-    error.code === 'UNAUTHORIZED' ? { 'www-authenticate': 'Bearer' } : {};
+  const headers = error.code === 'UNAUTHORIZED' ? { 'www-authenticate': 'Bearer' } : undefined;
   sendJson(response, error.status, { success: false, error: error.toBody() }, headers);
 }
 

@@ -1,6 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import type { Principal } from '../auth/gate.js';
+import type { Exchange } from './exchange.js';
 
 /** What a route's record says of itself; the OpenAPI document is made from these. */
 export interface RouteDescription {
@@ -19,13 +19,6 @@ export interface RouteDescription {
 /** On the hot road: gets the bare request and writes the answer itself. */
 export interface HotRoute extends RouteDescription {
   handle(exchange: Exchange): Promise<void>;
-}
-
-export interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-  params: Record<string, string | undefined>;
-  principal: Principal;
 }
 
 /** Off the hot road: gets what Express read and returns the answer. */

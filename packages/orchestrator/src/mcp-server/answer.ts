@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http';
 import type { RpcId, RpcMessage, RpcResponse } from '@mcpbridge/shared/json-rpc.js';
+import type { HotResponse } from '../http/exchange.js';
 import { sendJson } from '../http/reply.js';
 
 const KEEP_ALIVE_MS = 15_000;
@@ -18,7 +18,7 @@ setInterval(() => {
 /** A response as server-sent events, one JSON-RPC message each. */
 export class EventStream {
   constructor(
-    readonly response: ServerResponse,
+    readonly response: HotResponse,
     headers: Record<string, string> = {},
   ) {
     response.writeHead(200, { ...EVENT_STREAM, ...headers });
@@ -45,10 +45,10 @@ export class Answer {
   private stream: EventStream | undefined;
 
   constructor(
-    private readonly response: ServerResponse,
+    private readonly response: HotResponse,
     /** False for a client that cannot read streams: it gets the result alone. */
     private readonly mayStream: boolean,
-    private readonly headers: Record<string, string> = {},
+    private readonly headers?: Record<string, string>,
   ) {}
 
   /** Anything that comes before the result. */

@@ -4,8 +4,8 @@ import { claimedVersion, MODERN_VERSIONS } from '@mcpbridge/shared/protocol.js';
 import { HEADER } from '@mcpbridge/shared/wire.js';
 import type { CallPipeline } from '../calls/pipeline.js';
 import type { Catalog } from '../catalog/catalog.js';
-import { readBody } from '../http/body.js';
-import type { Exchange, HotRoute } from '../http/routes.js';
+import type { Exchange } from '../http/exchange.js';
+import type { HotRoute } from '../http/routes.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { Answer } from './answer.js';
 import { LegacyClients } from './legacy.js';
@@ -16,7 +16,6 @@ interface EndpointDeps {
   catalog: Catalog;
   pipeline: CallPipeline;
   sessions: Sessions;
-  maxBodyBytes: number;
 }
 
 /** The orchestrator as an MCP server over Streamable HTTP: `/mcp` for all servers, `/mcp/{server}` for one under its own names. */
@@ -76,7 +75,7 @@ export class McpEndpoint {
   private async post(exchange: Exchange): Promise<void> {
     let message: JsonObject | undefined;
     try {
-      message = parseMessage(await readBody(exchange.request, this.deps.maxBodyBytes));
+      message = parseMessage(await exchange.body());
       await (isModern(exchange, message) ? this.modern : this.legacy).post(exchange, message);
     } catch (thrown) {
       if (exchange.response.headersSent) throw thrown;

@@ -9,7 +9,7 @@ import {
 } from '@mcpbridge/shared/protocol.js';
 import type { ToolDefinition } from '@mcpbridge/shared/tools.js';
 import { HEADER } from '@mcpbridge/shared/wire.js';
-import type { Exchange } from '../http/routes.js';
+import type { Exchange } from '../http/exchange.js';
 import type { ModernTerms } from '../providers/provider.js';
 
 /** @throws RpcFailure as the 2026-07-28 specification has it: missing metadata, headers that differ from the body, unsupported version. */

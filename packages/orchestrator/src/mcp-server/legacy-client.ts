@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
 import type { Cancel, CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import {
@@ -12,6 +11,7 @@ import {
   type RpcResponse,
 } from '@mcpbridge/shared/json-rpc.js';
 import { LATEST_LEGACY, LEGACY_VERSIONS } from '@mcpbridge/shared/protocol.js';
+import type { HotResponse } from '../http/exchange.js';
 import type { Session, SessionClient } from '../sessions/session.js';
 import { EventStream } from './answer.js';
 
@@ -55,7 +55,7 @@ export class LegacyClient implements SessionClient {
   }
 
   /** The client's GET: from now on unasked messages go there; an older stream ends. */
-  openStream(response: ServerResponse): void {
+  openStream(response: HotResponse): void {
     this.stream?.end();
     const stream = new EventStream(response, { 'mcp-session-id': this.id });
     this.stream = stream;

@@ -12,7 +12,7 @@ import {
 import { HEADER } from '@mcpbridge/shared/wire.js';
 import { onCallerGone } from '../http/caller-gone.js';
 import { namedSession } from '../http/caller-session.js';
-import type { Exchange } from '../http/routes.js';
+import { type Exchange, header } from '../http/exchange.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { Answer } from './answer.js';
 import { LegacyClient } from './legacy-client.js';
@@ -58,7 +58,7 @@ export class LegacyClients {
   delete(exchange: Exchange): void {
     const client = this.clientOf(exchange);
     this.forget(client);
-    exchange.response.writeHead(204).end();
+    exchange.response.writeHead(204, {}).end();
   }
 
   /** Tells every client that has listed tools before `version` that the list is another now. */
@@ -159,5 +159,5 @@ export class LegacyClients {
 }
 
 export function acceptsStream({ request }: Exchange): boolean {
-  return (request.headers.accept ?? '').includes('text/event-stream');
+  return (header(request, 'accept') ?? '').includes('text/event-stream');
 }

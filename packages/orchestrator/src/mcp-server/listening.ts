@@ -1,6 +1,6 @@
-import type { ServerResponse } from 'node:http';
 import type { JsonObject, RpcId, RpcNotification } from '@mcpbridge/shared/json-rpc.js';
 import { META } from '@mcpbridge/shared/protocol.js';
+import type { HotResponse } from '../http/exchange.js';
 import type { Session, SessionClient } from '../sessions/session.js';
 import { EventStream } from './answer.js';
 
@@ -18,7 +18,7 @@ export class Listening implements SessionClient {
   private readonly wanted: JsonObject;
 
   constructor(
-    response: ServerResponse,
+    response: HotResponse,
     session: Session,
     private readonly scope: string | undefined,
     private readonly id: RpcId,

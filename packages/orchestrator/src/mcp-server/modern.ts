@@ -10,7 +10,7 @@ import { META, MODERN_VERSIONS } from '@mcpbridge/shared/protocol.js';
 import type { Catalog } from '../catalog/catalog.js';
 import { onCallerGone } from '../http/caller-gone.js';
 import { callerSession } from '../http/caller-session.js';
-import type { Exchange } from '../http/routes.js';
+import type { Exchange } from '../http/exchange.js';
 import type { CallListener } from '../providers/provider.js';
 import type { Session } from '../sessions/session.js';
 import type { Sessions } from '../sessions/sessions.js';
@@ -58,7 +58,8 @@ export class ModernRequests {
     const answer = new Answer(exchange.response, acceptsStream(exchange));
     if (!isRequest(message)) return answer.empty();
     checkEnvelope(exchange, message);
-    const session = await callerSession(this.sessions, exchange);
+    const found = callerSession(this.sessions, exchange);
+    const session = found instanceof Promise ? await found : found;
     const params = message.params ?? {};
     session.meet('modern', termsOf(params).capabilities);
     if (message.method === 'subscriptions/listen') return this.listen(exchange, session, message);

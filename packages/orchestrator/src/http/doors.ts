@@ -1,70 +1,9 @@
 import { chmodSync, rmSync } from 'node:fs';
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { AppError } from '@mcpbridge/shared/errors.js';
 import { socketFile } from '@mcpbridge/shared/locate.js';
-import findMyWay from 'find-my-way';
-import type { Gate } from '../auth/gate.js';
-import { sendError } from './reply.js';
-import type { HotRoute } from './routes.js';
-
-type Listener = (request: IncomingMessage, response: ServerResponse) => void;
-
-interface RoadOptions {
-  gate: Gate;
-  hotRoutes: readonly HotRoute[];
-  /** Everything that is not hot. */
-  rest: Listener;
-}
-
-/**
- * The one listener: Host and Origin first, then the hot routes bare, then Express for the rest.
- * Express costs more than the call it would carry (DESIGN.md section 5).
- */
-export function createRoad({ gate, hotRoutes, rest }: RoadOptions): Listener {
-  const router = findMyWay({
-    defaultRoute: rest,
-    maxParamLength: 1000,
-    onBadUrl: (path, _request, response) => sendError(response, badUrl(path)),
-  });
-  for (const route of hotRoutes) {
-    router.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ':$1'), (request, response, params) => {
-      void carry(route, request, response, params);
-    });
-  }
-
-  async function carry(
-    route: HotRoute,
-    request: IncomingMessage,
-    response: ServerResponse,
-    params: Record<string, string | undefined>,
-  ) {
-    try {
-      await route.handle({ request, response, params, principal: gate.principalOf(request) });
-    } catch (thrown) {
-      sendError(response, thrown);
-    }
-  }
-
-  return (request, response) => {
-    try {
-      gate.checkOrigin(request);
-      router.lookup(request, response);
-    } catch (thrown) {
-      sendError(response, thrown);
-    }
-  };
-}
-
-function badUrl(path: string): AppError {
-  return new AppError('INVALID_REQUEST', `The address ${JSON.stringify(path)} is not well formed.`);
-}
+import { FastLane } from './fast-lane.js';
+import type { Road } from './road.js';
 
 const SERVER_OPTIONS: ServerOptions = {
   // No limits on how long a call may take: the one deadline is the pipeline's.
@@ -81,9 +20,10 @@ const SERVER_OPTIONS: ServerOptions = {
 export class Doors {
   private readonly servers: Server[] = [];
   private readonly sockets = new Set<Socket>();
+  private readonly lanes = new Set<FastLane>();
   private readonly closed: Promise<void>[] = [];
 
-  constructor(private readonly listener: Listener) {}
+  constructor(private readonly road: Road) {}
 
   /** Opens TCP and answers the port; then the socket file that belongs to it. */
   async open(host: string, port: number, home: string): Promise<{ port: number; socket: string }> {
@@ -102,6 +42,7 @@ export class Doors {
       this.closed.push(new Promise((resolve) => server.close(() => resolve())));
       server.closeIdleConnections();
     }
+    for (const lane of this.lanes) lane.endWhenIdle();
   }
 
   /** Waits for the answers under way to leave, then cuts what is still open. */
@@ -115,15 +56,39 @@ export class Doors {
   }
 
   private listen(start: (server: Server, ready: () => void) => void): Promise<Server> {
-    const server = createServer(SERVER_OPTIONS, this.listener);
+    const server = createServer(SERVER_OPTIONS, this.road.listener);
+    const [byNode] = server.listeners('connection') as [(this: Server, socket: Socket) => void];
+    server.removeListener('connection', byNode);
     server.on('connection', (socket) => {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
+      this.enterLane(socket, (rest) => {
+        // It reads on as if the bytes came only now.
+        socket.pause();
+        socket.unshift(rest);
+        byNode.call(server, socket);
+        process.nextTick(() => socket.resume());
+      });
     });
     this.servers.push(server);
     return new Promise((resolve, reject) => {
       server.once('error', reject);
       start(server, () => resolve(server));
     });
+  }
+
+  private enterLane(socket: Socket, toNode: (rest: Buffer) => void): void {
+    const { road, lanes } = this;
+    const leave = () => lanes.delete(lane);
+    const lane = new FastLane(socket, {
+      serveAt: road.serveAt,
+      maxBodyBytes: road.maxBodyBytes,
+      handOver: (rest) => {
+        leave();
+        toNode(rest);
+      },
+    });
+    lanes.add(lane);
+    socket.once('close', leave);
   }
 }
