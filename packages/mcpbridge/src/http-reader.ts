@@ -31,6 +31,8 @@ export class HttpReader {
   private left = 0;
   /** The start of a head or of a line whose end has not come. */
   private held = EMPTY;
+  /** Answers to calls of one kind within one second mostly have the same. */
+  private latest: ({ text: string } & ParsedHead) | undefined;
 
   constructor(private readonly listener: HttpListener) {}
 
@@ -69,9 +71,10 @@ export class HttpReader {
   private readHead(bytes: Buffer, at: number): number | undefined {
     const end = bytes.indexOf(HEAD_END, at);
     if (end === -1) return undefined;
-    const { version, ...head } = parseHead(bytes.toString('latin1', at, end));
+    const text = bytes.toString('latin1', at, end);
+    if (text !== this.latest?.text) this.latest = { text, ...parseHead(text) };
     // 1xx: the answer proper comes after it.
-    if (head.status >= 200) this.openBody(version, head);
+    if (this.latest.head.status >= 200) this.openBody(this.latest.version, this.latest.head);
     return end + HEAD_END.length;
   }
 
@@ -114,7 +117,12 @@ export class HttpReader {
   }
 }
 
-function parseHead(text: string): AnswerHead & { version: string } {
+interface ParsedHead {
+  version: string;
+  head: AnswerHead;
+}
+
+function parseHead(text: string): ParsedHead {
   const [first = '', ...lines] = text.split('\r\n');
   const [, version, status] = /^HTTP\/(1\.[01]) (\d{3})(?: |$)/.exec(first) ?? [];
   if (version === undefined) throw new Error('the answer is not HTTP');
@@ -123,7 +131,7 @@ function parseHead(text: string): AnswerHead & { version: string } {
     const colon = line.indexOf(':');
     headers[line.slice(0, colon).toLowerCase()] ??= line.slice(colon + 1).trim();
   }
-  return { version, status: Number(status), headers };
+  return { version, head: { status: Number(status), headers } };
 }
 
 function lengthOf(text: string | undefined): number {
