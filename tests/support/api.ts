@@ -33,7 +33,7 @@ function messagesIn(text: string): Record<string, unknown>[] {
   if (text.startsWith('{')) return [JSON.parse(text)];
   return text
     .split('\n')
-    .filter((line) => line.startsWith('data: '))
+    .filter((line) => line.startsWith('data: {'))
     .map((line) => JSON.parse(line.slice('data: '.length)));
 }
 

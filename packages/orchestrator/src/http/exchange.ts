@@ -14,6 +14,8 @@ export interface HotResponse {
   readonly writableFinished: boolean;
   readonly writable: boolean;
   readonly destroyed: boolean;
+  /** Bytes that the other end has not taken yet. */
+  readonly writableLength: number;
   writeHead(status: number, headers: Record<string, string | number>): this;
   flushHeaders(): void;
   write(text: string): unknown;

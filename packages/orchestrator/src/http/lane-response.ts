@@ -24,6 +24,10 @@ export class LaneResponse implements HotResponse {
     return !this.writableFinished && this.socket.writable;
   }
 
+  get writableLength(): number {
+    return this.socket.writableLength;
+  }
+
   writeHead(status: number, headers: Record<string, string | number>): this {
     let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
     for (const name in headers) head += `${name}: ${oneLine(headers[name])}\r\n`;

@@ -15,10 +15,19 @@ setInterval(() => {
   for (const stream of open) stream.comment();
 }, KEEP_ALIVE_MS).unref();
 
+/** Bytes that a client may leave unread; then its stream is cut, so that what floods it does not fill our memory. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+
+/** Where messages go one by one. */
+export interface MessageStream {
+  send(message: RpcMessage): void;
+  end(): void;
+}
+
 /** A response as server-sent events, one JSON-RPC message each. */
-export class EventStream {
+export class EventStream implements MessageStream {
   constructor(
-    readonly response: HotResponse,
+    private readonly response: HotResponse,
     headers: Record<string, string> = {},
   ) {
     response.writeHead(200, { ...EVENT_STREAM, ...headers });
@@ -28,11 +37,18 @@ export class EventStream {
   }
 
   send(message: RpcMessage): void {
-    if (this.response.writable) this.response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+    this.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+  }
+
+  /** One event or comment, as it is. */
+  write(text: string): void {
+    if (!this.response.writable) return;
+    if (this.response.writableLength > MAX_UNREAD_BYTES) this.response.destroy();
+    else this.response.write(text);
   }
 
   comment(): void {
-    if (this.response.writable) this.response.write(': still here\n\n');
+    this.write(': still here\n\n');
   }
 
   end(): void {
@@ -40,22 +56,33 @@ export class EventStream {
   }
 }
 
+interface AnswerOptions {
+  /** False for a client that cannot read streams: it gets the result alone. */
+  mayStream: boolean;
+  headers?: Record<string, string>;
+  /** Opens the stream; default: one that ends with its connection. */
+  openStream?(): MessageStream;
+}
+
 /** The answer to one posted request: JSON when the result is all there is, a stream from the first message before it. */
 export class Answer {
-  private stream: EventStream | undefined;
+  private stream: MessageStream | undefined;
 
   constructor(
     private readonly response: HotResponse,
-    /** False for a client that cannot read streams: it gets the result alone. */
-    private readonly mayStream: boolean,
-    private readonly headers?: Record<string, string>,
+    private readonly options: AnswerOptions,
   ) {}
 
   /** Anything that comes before the result. */
   send(message: RpcMessage): void {
-    if (!this.mayStream) return;
-    this.stream ??= new EventStream(this.response, this.headers);
-    this.stream.send(message);
+    this.open()?.send(message);
+  }
+
+  /** The result is to come over a stream. */
+  open(): MessageStream | undefined {
+    const { mayStream, headers, openStream } = this.options;
+    if (mayStream) this.stream ??= openStream?.() ?? new EventStream(this.response, headers);
+    return this.stream;
   }
 
   result(id: RpcId, result: unknown): void {
@@ -69,7 +96,7 @@ export class Answer {
   /** Nothing to say: a notification was taken, or the request was cancelled. */
   empty(status = 202): void {
     if (this.stream) this.stream.end();
-    else this.response.writeHead(status, { ...this.headers, 'content-length': 0 }).end();
+    else this.response.writeHead(status, { ...this.options.headers, 'content-length': 0 }).end();
   }
 
   private finish(message: RpcResponse, status: number): void {
@@ -78,6 +105,6 @@ export class Answer {
       this.stream.end();
       return;
     }
-    sendJson(this.response, status, message, this.headers);
+    sendJson(this.response, status, message, this.options.headers);
   }
 }

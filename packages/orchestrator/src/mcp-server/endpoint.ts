@@ -82,7 +82,7 @@ export class McpEndpoint {
       const id =
         message && (typeof message.id === 'string' || typeof message.id === 'number') ? message.id : null;
       const status = thrown instanceof RpcFailure ? 400 : toAppError(thrown).status;
-      new Answer(exchange.response, false).error(id, rpcError(thrown), status);
+      new Answer(exchange.response, { mayStream: false }).error(id, rpcError(thrown), status);
     }
   }
 }

@@ -11,12 +11,8 @@ import {
   type RpcResponse,
 } from '@mcpbridge/shared/json-rpc.js';
 import { LATEST_LEGACY, LEGACY_VERSIONS } from '@mcpbridge/shared/protocol.js';
-import type { HotResponse } from '../http/exchange.js';
 import type { Session, SessionClient } from '../sessions/session.js';
-import { EventStream } from './answer.js';
-
-/** Messages kept for a client whose stream is not open at the moment. */
-const MAX_WAITING = 100;
+import { ClientStreams } from './client-streams.js';
 
 interface Question {
   resolve(result: unknown): void;
@@ -36,8 +32,7 @@ export class LegacyClient implements SessionClient {
   /** The catalog's version when the client last listed tools; 0: never. */
   listedVersion = 0;
   private readonly questions = new Map<RpcId, Question>();
-  private readonly waiting: RpcMessage[] = [];
-  private stream: EventStream | undefined;
+  readonly streams: ClientStreams;
   private asked = 0;
 
   constructor(
@@ -52,21 +47,7 @@ export class LegacyClient implements SessionClient {
     const info = isObject(params.clientInfo) ? params.clientInfo : {};
     this.name = `${info.name ?? 'unknown'} ${info.version ?? ''}`.trim();
     session.clients.add(this);
-  }
-
-  /** The client's GET: from now on unasked messages go there; an older stream ends. */
-  openStream(response: HotResponse): void {
-    this.stream?.end();
-    const stream = new EventStream(response, { 'mcp-session-id': this.id });
-    this.stream = stream;
-    response.on('close', () => {
-      if (this.stream === stream) this.stream = undefined;
-    });
-    for (const message of this.waiting.splice(0)) stream.send(message);
-  }
-
-  get isStreaming(): boolean {
-    return this.stream !== undefined;
+    this.streams = new ClientStreams(this.id, this.version);
   }
 
   notify(serverId: string, notification: RpcNotification): void {
@@ -75,9 +56,9 @@ export class LegacyClient implements SessionClient {
     if (!elsewhere && notification.method !== 'notifications/tools/list_changed') this.push(notification);
   }
 
+  /** Kept for its stream if that is not open. */
   push(message: RpcMessage): void {
-    if (this.stream) this.stream.send(message);
-    else if (this.waiting.length < MAX_WAITING) this.waiting.push(message);
+    this.streams.unasked.send(message);
   }
 
   ask(
@@ -138,7 +119,7 @@ export class LegacyClient implements SessionClient {
 
   close(): void {
     this.session.clients.delete(this);
-    this.stream?.end();
+    this.streams.end();
     for (const abort of this.running.values())
       abort.abort(new AppError('CALL_CANCELLED', 'The client ended its session.'));
     for (const question of this.questions.values())

@@ -18,12 +18,15 @@ import { Answer } from './answer.js';
 import { LegacyClient } from './legacy-client.js';
 import { inLegacyShape } from './legacy-shapes.js';
 import { listenerFor, type Methods, respond } from './methods.js';
+import type { ResumableStream } from './resumable.js';
+import { SlowAnswers } from './slow-answers.js';
 
 const IDLE_MS = 30 * 60_000;
 
 /** Clients of the legacy era: `initialize` opens one, its `Mcp-Session-Id` names it, DELETE or the session's end closes it. */
 export class LegacyClients {
   private readonly clients = new Map<string, LegacyClient>();
+  private readonly slow = new SlowAnswers();
   private readonly sweep = setInterval(() => this.closeIdle(), 60_000).unref();
 
   constructor(
@@ -38,8 +41,8 @@ export class LegacyClients {
   async post(exchange: Exchange, message: JsonObject): Promise<void> {
     if (message.method === 'initialize' && isRequest(message)) return this.initialize(exchange, message);
     const client = this.clientOf(exchange);
-    const answer = new Answer(exchange.response, acceptsStream(exchange));
-    if (isRequest(message)) return this.answerRequest(exchange, client, message, answer);
+    if (isRequest(message)) return this.answerRequest(exchange, client, message);
+    const answer = new Answer(exchange.response, { mayStream: false });
     if (isResponse(message)) client.receive(message);
     else if (isCall(message))
       this.take(client, message.method, isObject(message.params) ? message.params : {});
@@ -52,7 +55,7 @@ export class LegacyClients {
     if (!acceptsStream(exchange)) {
       throw new AppError('INVALID_REQUEST', 'GET on /mcp opens an event stream: accept text/event-stream.');
     }
-    this.clientOf(exchange).openStream(exchange.response);
+    this.clientOf(exchange).streams.open(exchange.response, header(exchange.request, 'last-event-id'));
   }
 
   delete(exchange: Exchange): void {
@@ -82,7 +85,7 @@ export class LegacyClients {
     session.meet('legacy');
     const client = new LegacyClient(session, params.server, message.params ?? {});
     this.clients.set(client.id, client);
-    const answer = new Answer(response, acceptsStream(exchange), { [HEADER.mcpSession]: client.id });
+    const answer = new Answer(response, { mayStream: false, headers: { [HEADER.mcpSession]: client.id } });
     try {
       answer.result(message.id, await this.methods.initialize(session, params.server, client.version));
     } catch (thrown) {
@@ -91,15 +94,10 @@ export class LegacyClients {
     }
   }
 
-  private async answerRequest(
-    exchange: Exchange,
-    client: LegacyClient,
-    message: RpcRequest,
-    answer: Answer,
-  ): Promise<void> {
+  private async answerRequest(exchange: Exchange, client: LegacyClient, message: RpcRequest): Promise<void> {
     const abort = new Cancel();
     client.running.set(message.id, abort);
-    onCallerGone(exchange.response, abort);
+    const answer = this.answerTo(exchange, client, abort);
     const ask = (method: string, params: JsonObject | undefined, signal: CancelSignal) =>
       client.askBy((question) => answer.send(question), method, params, signal);
     try {
@@ -115,8 +113,28 @@ export class LegacyClients {
       const run = async () => inLegacyShape(method, await this.methods.run(method, params, context));
       await respond(answer, message, abort, run);
     } finally {
+      this.slow.delete(answer);
       client.running.delete(message.id);
     }
+  }
+
+  /** A stream that its client can come back for survives its connection; all else ends with it, a bridge's too. */
+  private answerTo(exchange: Exchange, client: LegacyClient, abort: Cancel): Answer {
+    const { request, response } = exchange;
+    const gone = () => abort.abort(new AppError('CALL_CANCELLED', 'The caller went away.'));
+    const mayStream = acceptsStream(exchange);
+    if (!mayStream || header(request, HEADER.session) !== undefined) {
+      onCallerGone(response, abort);
+      return new Answer(response, { mayStream });
+    }
+    let stream: ResumableStream | undefined;
+    const openStream = () => (stream = client.streams.openAnswer(response, gone));
+    response.on('close', () => {
+      if (!stream && !response.writableFinished) gone();
+    });
+    const answer = new Answer(response, { mayStream, openStream });
+    if (client.streams.primed) this.slow.add(answer);
+    return answer;
   }
 
   private take(client: LegacyClient, method: string, params: JsonObject): void {
@@ -153,7 +171,9 @@ export class LegacyClients {
   private closeIdle(): void {
     const before = Date.now() - IDLE_MS;
     for (const client of this.clients.values()) {
-      if (client.lastUsedAt < before && !client.isStreaming && client.running.size === 0) this.forget(client);
+      client.streams.forgetOld();
+      if (client.lastUsedAt < before && !client.streams.unasked.isConnected && client.running.size === 0)
+        this.forget(client);
     }
   }
 }

@@ -103,7 +103,7 @@ export class Methods {
         client,
         abort,
         listener,
-        ...(meta ? { meta } : {}),
+        meta,
       });
     } catch (thrown) {
       if (thrown instanceof AppError && thrown.code !== 'CALL_CANCELLED') return failureResult(thrown);

@@ -55,7 +55,7 @@ export class ModernRequests {
   ) {}
 
   async post(exchange: Exchange, message: JsonObject): Promise<void> {
-    const answer = new Answer(exchange.response, acceptsStream(exchange));
+    const answer = new Answer(exchange.response, { mayStream: acceptsStream(exchange) });
     if (!isRequest(message)) return answer.empty();
     checkEnvelope(exchange, message);
     const found = callerSession(this.sessions, exchange);
