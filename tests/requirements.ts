@@ -25,6 +25,10 @@ export const requirements = {
   'mcp.list-changed': 'a client hears that the tool list changed when a server is added to the configuration',
   'mcp.questions':
     'a question of a server in mid-call reaches the client of that call, and its answer the server',
+  'fidelity.legacy':
+    'every frame of a legacy conversation arrives at both ends as without bridge and orchestrator between them',
+  'fidelity.modern':
+    'every frame of a modern conversation arrives at both ends as without bridge and orchestrator between them',
   'bridge.nothing-crosses':
     'two bridges whose ids both start at 0 make two hundred calls each with progress on, and nothing crosses',
   'bridge.end-cancels':

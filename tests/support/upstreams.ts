@@ -71,6 +71,7 @@ export class Upstreams {
   provider(entry: ServerEntry, options: Partial<McpProviderOptions> = {}): McpProvider {
     const provider = new McpProvider(entry, {
       env: { ...plainEnv(), SECRET_OF_PARENT: 'must not leak' },
+      home: tmpdir(),
       idleTimeoutMs: 0,
       maxMessageBytes: 64 * 1024 * 1024,
       log: createLog('none'),

@@ -31,6 +31,7 @@ export class Connection {
   private readonly ways: Ways;
   private readonly prefix: string;
   private readonly headers: RawHeaders;
+  readonly mcpPath: string;
   /** The person has been told that the executor does not answer, or refuses. */
   private complained = false;
 
@@ -41,6 +42,7 @@ export class Connection {
     this.credentials = new Credentials(settings.token);
     this.ways = new Ways(settings.base, settings.socket);
     this.prefix = settings.base.pathname.replace(/\/$/, '');
+    this.mcpPath = settings.mcpPath;
     const { sessionId } = settings;
     this.headers = sessionId
       ? [HEADER.session, sessionId]

@@ -5,7 +5,7 @@ import { LATEST_MODERN, META } from '@mcpbridge/shared/protocol.js';
 import { collect, discard } from './attempt.js';
 import { BridgeLog } from './bridge-log.js';
 import { type Answer, Connection } from './connection.js';
-import { MCP_HEADERS, MCP_PATH, modernHeaders, refusalOf } from './endpoint.js';
+import { MCP_HEADERS, modernHeaders, refusalOf } from './endpoint.js';
 import type { BridgeSettings } from './settings.js';
 import { Stop } from './stop.js';
 import { SERVER_INFO } from './version.js';
@@ -33,12 +33,12 @@ export async function examine(settings: BridgeSettings, print: Print): Promise<b
 }
 
 function describe(settings: BridgeSettings, print: Print): void {
-  const { base, socket, token, tools, sessionId } = settings;
+  const { base, mcpPath, socket, token, tools, sessionId } = settings;
   print(`mcpbridge ${SERVER_INFO.version}`);
   print(
     `mode    ${tools ? `listed: the ${tools.length} tools of MCP_TOOLS` : 'transparent: all that is offered'}`,
   );
-  print(`address ${base.href}`);
+  print(`address ${base.href}${mcpPath === '/mcp' ? '' : ` (${mcpPath} alone)`}`);
   if (socket) print(`socket  ${socket}${existsSync(socket) ? '' : ' (not there; TCP is used)'}`);
   print(`token   ${describeToken(token)}`);
   print(`session ${sessionId ?? 'a fresh one for each process'}`);
@@ -70,7 +70,7 @@ async function checkTools(connection: Connection, stop: Stop, print: Print): Pro
   const headers = [...MCP_HEADERS, ...(modernHeaders(message) ?? [])];
   const started = performance.now();
   const body = JSON.stringify(message);
-  const answer = await connection.send({ method: 'POST', path: MCP_PATH, headers, body, stop }, 0);
+  const answer = await connection.send({ method: 'POST', path: connection.mcpPath, headers, body, stop }, 0);
   if (answer.refusal) throw refusalOf(answer, answer.refusal, connection);
   const tools = await readTools(answer);
   print(`tools   ${tools.length}, listed in ${Math.round(performance.now() - started)} ms`);

@@ -5,8 +5,6 @@ import type { RawHeaders } from './attempt.js';
 import type { Answer, Connection } from './connection.js';
 import { BridgeFailure, readRefusal } from './failure.js';
 
-export const MCP_PATH = '/mcp';
-
 export const MCP_HEADERS: RawHeaders = [
   'Content-Type',
   'application/json',

@@ -2,9 +2,13 @@ export const HELP = `mcpbridge: stdio MCP on one side, HTTP to the orchestrator 
 
   mcpbridge            started by an MCP client; speaks MCP on stdin and stdout
   mcpbridge doctor     says what is wrong between here and a tool's answer
+  mcpbridge doctor --fidelity [--server ID]
+                       says what is lost of a server's tools, resources and prompts, and what
+                       each known client will lose by its own doing
   mcpbridge --version  mcpbridge --help
 
-  MCP_API_URL          address, with or without /api       (http://127.0.0.1:8080)
+  MCP_API_URL          address, with or without /api; with /mcp/ID one server alone
+                                                           (http://127.0.0.1:8080)
   MCP_API_TOKEN        token, or MCP_API_TOKEN_FILE        (this user's own, on this machine)
   MCP_SESSION_ID       session to act in                   (a fresh one)
   MCP_TOOLS            JSON array of the tools to offer, or MCP_TOOLS_FILE

@@ -4,7 +4,7 @@ import { HEADER } from '@mcpbridge/shared/wire.js';
 import { discard, type RawHeaders } from './attempt.js';
 import type { BridgeLog } from './bridge-log.js';
 import type { Answer, Connection } from './connection.js';
-import { MCP_HEADERS, MCP_PATH, refusalOf } from './endpoint.js';
+import { MCP_HEADERS, refusalOf } from './endpoint.js';
 import { bridgeFailure } from './failure.js';
 import { type OnMessage, receive } from './receive.js';
 import { withResends } from './resend.js';
@@ -77,7 +77,7 @@ export class LegacySession {
   private post(line: Buffer, options: SendOptions): Promise<Answer> {
     return this.connection.send({
       method: 'POST',
-      path: MCP_PATH,
+      path: this.connection.mcpPath,
       headers: [...MCP_HEADERS, ...this.headers()],
       body: line,
       ...options,
@@ -146,7 +146,7 @@ export class LegacySession {
     void followServerStream({
       open: (headers) =>
         this.connection.send(
-          { method: 'GET', path: MCP_PATH, headers: [...this.headers(), ...headers], stop },
+          { method: 'GET', path: this.connection.mcpPath, headers: [...this.headers(), ...headers], stop },
           0,
         ),
       reopen: async () => {

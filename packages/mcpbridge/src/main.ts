@@ -8,7 +8,7 @@ import { keepHeapSmall } from './small-heap.js';
 import { SERVER_INFO } from './version.js';
 
 /** The program: reads its environment, which nothing else here does, and picks what to do. */
-async function main(argument: string | undefined): Promise<void> {
+async function main([argument, ...rest]: string[]): Promise<void> {
   if (argument === '--version' || argument === '-v') return print(SERVER_INFO.version);
   if (argument === '--help' || argument === '-h') return print(HELP);
   if (argument !== undefined && argument !== 'doctor') {
@@ -16,9 +16,10 @@ async function main(argument: string | undefined): Promise<void> {
   }
   const settings = readOrRefuse();
   if (argument === undefined) return serve(settings);
-  const { examine } = await import('./doctor.js');
-  process.exitCode = (await examine(settings, print)) ? 0 : 1;
-  process.exit();
+  const { readDoctorOptions, runDoctor } = await import('./doctor-command.js');
+  const options = readDoctorOptions(rest);
+  if (!options) return refuse(`"${rest.join(' ')}" is not known to doctor; see mcpbridge --help.`);
+  process.exit((await runDoctor(options, settings, process.env, print)) ? 0 : 1);
 }
 
 async function serve(settings: BridgeSettings): Promise<void> {
@@ -72,4 +73,4 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-void main(process.argv[2]);
+void main(process.argv.slice(2));

@@ -10,6 +10,8 @@ import type { TokenSource } from './credentials.js';
 export interface BridgeSettings {
   /** The executor's address without `/api`. */
   base: URL;
+  /** Where MCP is spoken below `base`: `/mcp`, or `/mcp/{server}` for one server under its own names. */
+  mcpPath: string;
   /** Path under which `/tools/…` is called, just as it was given: with `/api` or without. */
   toolsPath: string;
   token: TokenSource;
@@ -38,12 +40,13 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export function readBridgeSettings(env: NodeJS.ProcessEnv): BridgeSettings {
   const given = env.MCP_API_URL || 'http://127.0.0.1:8080';
-  const base = address(given);
+  const { base, mcpPath } = address(given);
   const local = isLoopback(base.hostname);
   const home = homeFolder(env);
   const tools = readTools(env);
   return {
     base,
+    mcpPath,
     toolsPath: new URL(given).pathname.replace(/\/+$/, ''),
     token: tokenSource(env, local ? tokenFile(home) : undefined),
     socket: local && base.protocol === 'http:' ? socketFile(home, Number(base.port || 80)) : undefined,
@@ -58,9 +61,15 @@ export function readBridgeSettings(env: NodeJS.ProcessEnv): BridgeSettings {
   };
 }
 
-function address(given: string): URL {
+/** The MCP endpoint itself is taken for an address as well. */
+const MCP_END = /\/mcp(?:\/(?!api\/*$)[^/]+)?\/*$/;
+
+function address(given: string): Pick<BridgeSettings, 'base' | 'mcpPath'> {
   try {
-    return baseUrl(given);
+    const url = new URL(given);
+    const named = MCP_END.exec(url.pathname)?.[0] ?? '';
+    url.pathname = url.pathname.slice(0, url.pathname.length - named.length);
+    return { base: baseUrl(url.href), mcpPath: named.replace(/\/+$/, '') || '/mcp' };
   } catch {
     // The reason is always the same: it is no address that HTTP can use.
     throw new SettingsError(

@@ -10,7 +10,7 @@ import type { BridgeLog } from './bridge-log.js';
 import { startCallTimer } from './call-timer.js';
 import type { ClientPipe } from './client-pipe.js';
 import { type Answer, Connection } from './connection.js';
-import { MCP_HEADERS, MCP_PATH, modernHeaders, refusalOf } from './endpoint.js';
+import { MCP_HEADERS, modernHeaders, refusalOf } from './endpoint.js';
 import { BridgeFailure, bridgeFailure, failureAnswer } from './failure.js';
 import { LegacySession, type SendOptions } from './legacy-session.js';
 import type { ReadyFile } from './ready-file.js';
@@ -106,7 +106,13 @@ export class TransparentBridge {
   private send(line: Buffer, modern: RawHeaders | undefined, options: SendOptions): Promise<Answer> {
     if (!modern) return this.session.send(line, options);
     const headers = [...MCP_HEADERS, ...modern];
-    return this.connection.send({ method: 'POST', path: MCP_PATH, headers, body: line, ...options });
+    return this.connection.send({
+      method: 'POST',
+      path: this.connection.mcpPath,
+      headers,
+      body: line,
+      ...options,
+    });
   }
 
   /** A JSON-RPC error that answers this very request is the orchestrator's own word; anything else is explained. */

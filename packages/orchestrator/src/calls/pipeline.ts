@@ -16,6 +16,8 @@ export interface CallRequest {
   /** As they came; checked here. */
   args: unknown;
   meta?: JsonObject;
+  /** What the client sent beside these, for the provider. */
+  more?: JsonObject;
   /** Aborted by whoever carries the call when its caller goes away or cancels, and by the deadline here. */
   abort: Cancel;
   listener?: CallListener;
@@ -55,8 +57,9 @@ export class CallPipeline {
         tool: tool.definition.name,
         args,
         signal: request.abort.signal,
-        ...(request.meta ? { meta: request.meta } : {}),
-        ...(request.listener ? { listener: request.listener } : {}),
+        meta: request.meta,
+        more: request.more,
+        listener: request.listener,
       });
       finish(record, result);
       return result;

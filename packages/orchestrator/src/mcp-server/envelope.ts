@@ -63,6 +63,7 @@ export function termsOf(params: JsonObject): ModernTerms {
   const capabilities = meta[META.clientCapabilities];
   return {
     capabilities: isObject(capabilities) ? capabilities : {},
+    ...(meta[META.clientInfo] === undefined ? {} : { clientInfo: meta[META.clientInfo] }),
     ...(meta[META.logLevel] === undefined ? {} : { logLevel: meta[META.logLevel] }),
     ...(inputResponses === undefined ? {} : { inputResponses }),
     ...(requestState === undefined ? {} : { requestState }),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Cancel, CancelSignal } from '@mcpbridge/shared/cancel.js';
+import { noticeOf } from '@mcpbridge/shared/cancel-notice.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import {
   isObject,
@@ -24,6 +25,7 @@ export class LegacyClient implements SessionClient {
   readonly id = randomUUID();
   readonly capabilities: JsonObject;
   readonly version: string;
+  readonly hello: JsonObject;
   /** Name and version as the client gave them. */
   readonly name: string;
   /** Requests of the client that are being answered, by its own ids. */
@@ -41,6 +43,7 @@ export class LegacyClient implements SessionClient {
     readonly scope: string | undefined,
     params: JsonObject,
   ) {
+    this.hello = params;
     const offered = params.protocolVersion;
     this.version = LEGACY_VERSIONS.find((version) => version === offered) ?? LATEST_LEGACY;
     this.capabilities = isObject(params.capabilities) ? params.capabilities : {};
@@ -84,7 +87,7 @@ export class LegacyClient implements SessionClient {
         send({
           jsonrpc: '2.0',
           method: 'notifications/cancelled',
-          params: { requestId: id, reason: 'The call has ended.' },
+          params: { requestId: id, reason: 'The call has ended.', ...noticeOf(signal.reason) },
         });
         reject(new AppError('CALL_CANCELLED', `The question ${method} was withdrawn.`));
       };
@@ -111,10 +114,11 @@ export class LegacyClient implements SessionClient {
     else question.resolve(response.result);
   }
 
-  cancel(requestId: unknown): void {
-    this.running
-      .get(requestId as RpcId)
-      ?.abort(new AppError('CALL_CANCELLED', 'The client cancelled the request.'));
+  cancel({ requestId, ...notice }: JsonObject): void {
+    const failure = new AppError('CALL_CANCELLED', 'The client cancelled the request.', {
+      details: { notice },
+    });
+    this.running.get(requestId as RpcId)?.abort(failure);
   }
 
   close(): void {

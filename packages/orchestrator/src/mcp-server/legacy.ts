@@ -138,8 +138,10 @@ export class LegacyClients {
   }
 
   private take(client: LegacyClient, method: string, params: JsonObject): void {
-    if (method === 'notifications/cancelled') client.cancel(params.requestId);
-    else if (method === 'notifications/roots/list_changed')
+    if (method === 'notifications/cancelled') client.cancel(params);
+    else if (method === 'notifications/initialized') return;
+    // At `/mcp` nothing says to which server any other belongs.
+    else if (method === 'notifications/roots/list_changed' || client.scope !== undefined)
       this.methods.tellUpstreams(client.session, client.scope, method, params);
   }
 

@@ -19,7 +19,7 @@ export class Listening implements SessionClient {
 
   constructor(
     response: HotResponse,
-    session: Session,
+    private readonly session: Session,
     private readonly scope: string | undefined,
     private readonly id: RpcId,
     wanted: JsonObject,
@@ -43,11 +43,18 @@ export class Listening implements SessionClient {
     throw new Error('A listening stream takes no questions.');
   }
 
+  isOf(session: Session, scope: string | undefined): boolean {
+    return this.session === session && this.scope === scope;
+  }
+
+  hears(uri: unknown): boolean {
+    const uris = this.wanted.resourceSubscriptions;
+    return Array.isArray(uris) && uris.includes(uri);
+  }
+
   send({ method, params }: RpcNotification): void {
     const wish = WISHES[method];
-    const uris = this.wanted.resourceSubscriptions;
-    const updated =
-      method === 'notifications/resources/updated' && Array.isArray(uris) && uris.includes(params?.uri);
+    const updated = method === 'notifications/resources/updated' && this.hears(params?.uri);
     if (updated || (wish !== undefined && this.wanted[wish] === true)) this.write(method, params);
   }
 

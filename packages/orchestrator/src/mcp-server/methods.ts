@@ -60,8 +60,10 @@ export class Methods {
     scope: string | undefined,
     protocolVersion: string,
   ): Promise<JsonObject> {
-    const about = await this.about(session, scope);
-    return { protocolVersion, serverInfo: SERVER_INFO, ...about };
+    const { protocolVersion: spoken, ...about } = await this.about(session, scope);
+    // A server that speaks an older revision than the client asked for is answered for in its own.
+    const older = typeof spoken === 'string' && spoken < protocolVersion ? spoken : protocolVersion;
+    return { serverInfo: SERVER_INFO, ...about, protocolVersion: older };
   }
 
   /** Capabilities and instructions: of the one server, or of all that are known. */
@@ -78,6 +80,7 @@ export class Methods {
       const provider = this.catalog.provider(scope);
       if (provider && !provider.listed) await provider.refresh();
       return {
+        ...provider?.listedFor(session.sessionId)?.more,
         tools: this.catalog
           .view(session.sessionId)
           .toolsOf(scope)
@@ -90,16 +93,17 @@ export class Methods {
 
   private async callTool(params: JsonObject, context: MethodContext): Promise<unknown> {
     const { scope, session, client, abort, listener } = context;
-    const { name } = params;
+    const { name, arguments: args, _meta, inputResponses, requestState, ...more } = params;
     if (typeof name !== 'string')
       throw new RpcFailure(RPC.invalidParams, 'tools/call needs params.name, a string.');
-    const meta = passedOn(params._meta);
+    const meta = passedOn(_meta);
     const target = scope === undefined ? { name } : { server: scope, tool: name };
     try {
       return await this.pipeline.run({
         session,
         target,
-        args: params.arguments,
+        args,
+        more,
         client,
         abort,
         listener,

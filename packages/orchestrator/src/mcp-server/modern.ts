@@ -1,3 +1,4 @@
+import { Cancel } from '@mcpbridge/shared/cancel.js';
 import {
   isObject,
   isRequest,
@@ -15,7 +16,7 @@ import type { CallListener } from '../providers/provider.js';
 import type { Session } from '../sessions/session.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { Answer } from './answer.js';
-import { SERVER_INFO } from './context.js';
+import { type MethodContext, SERVER_INFO } from './context.js';
 import { checkEnvelope, checkParamHeaders, clientName, termsOf } from './envelope.js';
 import { acceptsStream } from './legacy.js';
 import { Listening } from './listening.js';
@@ -61,7 +62,8 @@ export class ModernRequests {
     const found = callerSession(this.sessions, exchange);
     const session = found instanceof Promise ? await found : found;
     const params = message.params ?? {};
-    session.meet('modern', termsOf(params).capabilities);
+    const { capabilities, clientInfo } = termsOf(params);
+    session.meet('modern', capabilities, clientInfo);
     if (message.method === 'subscriptions/listen') return this.listen(exchange, session, message);
     if (!this.isKnown(message.method, exchange.params.server)) {
       const text = `Method ${JSON.stringify(message.method)} is not known in ${MODERN_VERSIONS[0]}.`;
@@ -70,7 +72,9 @@ export class ModernRequests {
     const trip = this.trips.enter(bindingOf(exchange, session, message), params);
     onCallerGone(exchange.response, trip.abort);
     const run = () => trip.carry(answer, () => this.run(exchange, session, message, trip));
-    const result = async () => stamp(message.method, (await run()) ?? this.trips.suspend(trip));
+    const { server } = exchange.params;
+    const own = server !== undefined && this.methods.isModern(server);
+    const result = async () => stamp(message.method, (await run()) ?? this.trips.suspend(trip), own);
     await respond(answer, message, trip.abort, result, (code) => STATUS[code] ?? 200);
   }
 
@@ -102,7 +106,7 @@ export class ModernRequests {
     const { method, params = {} } = message;
     const scope = exchange.params.server;
     if (method === 'server/discover') {
-      return { supportedVersions: MODERN_VERSIONS, ...(await this.methods.about(session, scope)) };
+      return discovery(await this.methods.about(session, scope));
     }
     if (method === 'tools/call') {
       const tool = this.methods.toolOf(session, scope, params.name);
@@ -124,10 +128,50 @@ export class ModernRequests {
       throw new RpcFailure(RPC.invalidParams, 'subscriptions/listen needs params.notifications.');
     }
     await this.catalog.settled();
-    const listening = new Listening(exchange.response, session, exchange.params.server, message.id, wanted);
+    const { response, params } = exchange;
+    const context = {
+      session,
+      scope: params.server,
+      client: clientName(message.params ?? {}),
+      abort: new Cancel(),
+      listener: {},
+    };
+    const uris = await this.subscribe(wanted.resourceSubscriptions, context);
+    const heard = { ...wanted, resourceSubscriptions: uris };
+    if (!response.writable) return this.unsubscribe(uris, context);
+    const listening = new Listening(response, session, params.server, message.id, heard);
     this.listening.add(listening);
-    exchange.response.on('close', () => this.listening.delete(listening));
+    response.on('close', () => {
+      this.listening.delete(listening);
+      this.unsubscribe(uris, context);
+    });
   }
+
+  /** Answers what the servers agreed to tell of. */
+  private async subscribe(wanted: unknown, context: MethodContext): Promise<string[] | undefined> {
+    if (!Array.isArray(wanted)) return undefined;
+    const uris = wanted.filter((uri) => typeof uri === 'string');
+    const answers = uris.map((uri) => this.methods.run('resources/subscribe', { uri }, context));
+    const settled = await Promise.allSettled(answers);
+    return uris.filter((_, index) => settled[index]?.status === 'fulfilled');
+  }
+
+  /** Of those that no other stream of the session listens for. */
+  private unsubscribe(uris: string[] | undefined, context: MethodContext): void {
+    const others = [...this.listening].filter((other) => other.isOf(context.session, context.scope));
+    for (const uri of uris ?? []) {
+      if (others.some((other) => other.hears(uri))) continue;
+      this.methods.run('resources/unsubscribe', { uri }, context).catch(() => {
+        // The session or the server has ended, and the subscription with it.
+      });
+    }
+  }
+}
+
+/** In this era the server's name and version stand in `_meta`, and no other revision is spoken. */
+function discovery({ serverInfo = SERVER_INFO, protocolVersion, _meta, ...about }: JsonObject): JsonObject {
+  const meta = isObject(_meta) ? _meta : {};
+  return { ...about, supportedVersions: MODERN_VERSIONS, _meta: { [META.serverInfo]: serverInfo, ...meta } };
 }
 
 /** Log lines go only to a request that asked for them; questions only to a client that said it can answer them. */
@@ -145,10 +189,13 @@ function bindingOf({ principal, params }: Exchange, session: Session, message: R
   return JSON.stringify([principal.id, session.sessionId, params.server, message.method, asked]);
 }
 
-/** What every result of this era must carry, where the answer does not say it already. */
-function stamp(method: string, result: unknown): unknown {
+/** What every result of this era must carry, where the answer does not say it already; `own`: of a server of this era. */
+function stamp(method: string, result: unknown, own: boolean): unknown {
   if (!isObject(result)) return result;
   const cache = CACHEABLE.has(method) ? { ttlMs: LIST_TTL_MS, cacheScope: 'private' } : {};
+  const stamped = { resultType: 'complete', ...cache, ...result };
+  // It says itself who it is, or does not wish to.
+  if (own) return stamped;
   const meta = isObject(result._meta) ? result._meta : {};
-  return { resultType: 'complete', ...cache, ...result, _meta: { [META.serverInfo]: SERVER_INFO, ...meta } };
+  return { ...stamped, _meta: { [META.serverInfo]: SERVER_INFO, ...meta } };
 }

@@ -57,10 +57,12 @@ export class Relay {
     return { capabilities: CAPABILITIES, ...(told.length > 0 ? { instructions: told.join('\n\n') } : {}) };
   }
 
-  /** The server's own words; only the list changes of its tools are always ours to tell. */
+  /** The server's own words, all of them for a client of its own era. */
   async aboutOne(session: Session, scope: string): Promise<JsonObject> {
-    const { capabilities, serverInfo = SERVER_INFO, instructions } = await this.server(scope).opened(session);
-    return { capabilities, serverInfo, ...(instructions === undefined ? {} : { instructions }) };
+    const opened = await this.server(scope).opened(session);
+    const { era, raw, capabilities, serverInfo = SERVER_INFO, instructions } = opened;
+    const words = era === session.era ? raw : instructions === undefined ? {} : { instructions };
+    return { ...words, capabilities, serverInfo };
   }
 
   /** A notification of the client to the servers that it is connected to. */

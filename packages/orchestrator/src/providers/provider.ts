@@ -12,6 +12,8 @@ export interface Caller {
   readonly era: Era;
   /** MCP capabilities of the session's client: what may be asked of it. Empty when it is a plain HTTP caller. */
   readonly capabilities: JsonObject;
+  /** What the session's client said in its `initialize`, for a connection that is the session's own; undefined without one. */
+  readonly hello?: JsonObject | undefined;
   /** A message of an upstream that belongs to no call: a list change, a log line, an updated resource. */
   notify(serverId: string, notification: RpcNotification): void;
   /** A question of an upstream (elicitation, sampling, roots); rejects when the session has nobody to ask. */
@@ -26,6 +28,7 @@ export interface Caller {
 /** What a modern client says with one request, for an upstream of the same era; a legacy one does not hear of it. */
 export interface ModernTerms {
   capabilities: JsonObject;
+  clientInfo?: unknown;
   logLevel?: unknown;
   inputResponses?: unknown;
   requestState?: unknown;
@@ -50,6 +53,8 @@ export interface ProviderCall {
   args: JsonObject;
   /** `_meta` of the request as the client sent it, less its progress token. */
   meta?: JsonObject;
+  /** What the client sent beside these: `task`, and what no revision knows. */
+  more?: JsonObject;
   /** Aborted when the caller goes away, cancels, or the deadline passes; the provider then tells the upstream. */
   signal: CancelSignal;
   listener?: CallListener;
@@ -71,6 +76,8 @@ export interface RejectedTool {
 export interface ToolList {
   tools: readonly ToolDefinition[];
   rejected: readonly RejectedTool[];
+  /** What the server's answers said beside the tools: `_meta`, how long they keep, what no revision knows. */
+  more?: JsonObject;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Caller } from '../providers/provider.js';
 import type { SessionLifetime } from '../store/session-store.js';
 
 /** An MCP client that is connected for a session and can be told and asked things. */
-export type SessionClient = Pick<Caller, 'capabilities' | 'notify' | 'ask'>;
+export type SessionClient = Pick<Caller, 'capabilities' | 'hello' | 'notify' | 'ask'>;
 
 /** Which client capability a server's question needs. */
 const NEEDED: Record<string, string> = {
@@ -20,6 +20,7 @@ export class Session implements Caller {
   lastUsedAt = Date.now();
   era: Era = 'legacy';
   private declared: JsonObject = {};
+  private introduced: JsonObject | undefined;
 
   constructor(
     readonly sessionId: string,
@@ -32,10 +33,16 @@ export class Session implements Caller {
     return Object.assign({}, this.declared, ...[...this.clients].map((client) => client.capabilities));
   }
 
-  /** A client speaks: its era, and what it can be asked when it says so with each request. */
-  meet(era: Era, capabilities: JsonObject = {}): void {
+  /** Of the client that came last. */
+  get hello(): JsonObject | undefined {
+    return [...this.clients].findLast((client) => client.hello)?.hello ?? this.introduced;
+  }
+
+  /** A client speaks: its era, and what it can be asked and who it is when it says so with each request. */
+  meet(era: Era, capabilities: JsonObject = {}, clientInfo?: unknown): void {
     this.era = era;
     this.declared = capabilities;
+    this.introduced = clientInfo === undefined ? undefined : { clientInfo };
   }
 
   notify(serverId: string, notification: RpcNotification): void {

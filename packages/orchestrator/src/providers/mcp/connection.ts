@@ -91,7 +91,7 @@ export async function openConnection(
   try {
     transport = await openTransport(entry, context, controller.signal);
     const peer = new Peer(transport, routing);
-    const opened = await shakeHands(id, peer, transport, routing.capabilities, controller.signal, hooks.eras);
+    const opened = await shakeHands(id, peer, transport, routing, controller.signal, hooks.eras);
     return new Connection(id, peer, opened, routing, memory);
   } catch (error) {
     if (transport) hooks.leaving(transport.close());

@@ -1,7 +1,14 @@
 import { Cancel, type CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject, RpcFailure } from '@mcpbridge/shared/json-rpc.js';
-import { type Era, LATEST_LEGACY, LATEST_MODERN, META, MODERN_VERSIONS } from '@mcpbridge/shared/protocol.js';
+import {
+  type Era,
+  LATEST_LEGACY,
+  LATEST_MODERN,
+  LEGACY_VERSIONS,
+  META,
+  MODERN_VERSIONS,
+} from '@mcpbridge/shared/protocol.js';
 import { VERSION } from '../../version.js';
 import type { Opened } from '../provider.js';
 import { orAborted } from './abort.js';
@@ -20,20 +27,27 @@ export interface Eras {
   refused(era: Era): void;
 }
 
+/** As what we introduce ourselves. */
+export interface Self {
+  capabilities: JsonObject;
+  /** The `initialize` of the only client that the connection is for: it speaks for itself. */
+  hello?: JsonObject | undefined;
+}
+
 /** Opens the connection in the first era that the server takes, in one and the same process. */
 export async function shakeHands(
   server: string,
   peer: Peer,
   transport: Transport,
-  capabilities: JsonObject,
+  self: Self,
   signal: CancelSignal,
   eras: Eras,
 ): Promise<Opened> {
   let refusal: unknown;
   for (const [index, era] of eras.order.entries()) {
     try {
-      if (era === 'legacy') return await initialize(server, peer, transport, capabilities, signal);
-      return await discover(server, peer, capabilities, signal, index < eras.order.length - 1);
+      if (era === 'legacy') return await initialize(server, peer, transport, self, signal);
+      return await discover(server, peer, self, signal, index < eras.order.length - 1);
     } catch (error) {
       if (signal.aborted || (era === 'legacy' && !(error instanceof RpcFailure))) throw error;
       eras.refused(era);
@@ -49,10 +63,12 @@ async function initialize(
   server: string,
   peer: Peer,
   transport: Transport,
-  capabilities: JsonObject,
+  { capabilities, hello }: Self,
   signal: CancelSignal,
 ): Promise<Opened> {
-  const params = { protocolVersion: LATEST_LEGACY, capabilities, clientInfo: CLIENT_INFO };
+  const { protocolVersion: wanted, clientInfo = CLIENT_INFO, ...more } = hello ?? {};
+  const protocolVersion = LEGACY_VERSIONS.find((known) => known === wanted) ?? LATEST_LEGACY;
+  const params = { ...more, protocolVersion, capabilities, clientInfo };
   const opened = readInitialize(server, await peer.request('initialize', params, { signal }));
   transport.agreed(opened.version);
   peer.notify('notifications/initialized');
@@ -62,11 +78,15 @@ async function initialize(
 async function discover(
   server: string,
   peer: Peer,
-  capabilities: JsonObject,
+  { capabilities, hello }: Self,
   signal: CancelSignal,
   mayTurnBack: boolean,
 ): Promise<Opened> {
-  const answer = peer.request('server/discover', { _meta: modernMeta(capabilities) }, { signal });
+  const answer = peer.request(
+    'server/discover',
+    { _meta: modernMeta(capabilities, hello?.clientInfo) },
+    { signal },
+  );
   if (!mayTurnBack) return readDiscover(server, await answer);
   const patience = new Cancel();
   const late = new AppError('PROVIDER_UNAVAILABLE', `Server "${server}" did not answer server/discover.`);
@@ -79,10 +99,10 @@ async function discover(
 }
 
 /** `_meta` of every request to a modern server: it keeps nothing between two of them. */
-export function modernMeta(capabilities: JsonObject): JsonObject {
+export function modernMeta(capabilities: JsonObject, clientInfo: unknown = CLIENT_INFO): JsonObject {
   return {
     [META.protocolVersion]: LATEST_MODERN,
-    [META.clientInfo]: CLIENT_INFO,
+    [META.clientInfo]: clientInfo,
     [META.clientCapabilities]: capabilities,
   };
 }

@@ -11,7 +11,7 @@ type Request = (method: string, params?: JsonObject) => Promise<unknown>;
  * down, is set aside with the reason; its neighbours stay.
  */
 export async function listTools(request: Request): Promise<ToolList> {
-  const { items, fault } = await readPages(request);
+  const { items, more, fault } = await readPages(request);
   const tools = new Map<string, ToolDefinition>();
   const rejected: RejectedTool[] = [];
   for (const item of items) {
@@ -22,24 +22,34 @@ export async function listTools(request: Request): Promise<ToolList> {
     else tools.set(checked.name, checked);
   }
   if (fault) rejected.push({ name: 'tools/list', reason: fault });
-  return { tools: [...tools.values()], rejected };
+  return { tools: [...tools.values()], rejected, ...(more ? { more } : {}) };
 }
 
-async function readPages(request: Request): Promise<{ items: unknown[]; fault?: string }> {
+interface Pages {
+  items: unknown[];
+  /** The other members of all answers together; a later page's go before an earlier one's. */
+  more?: JsonObject;
+  fault?: string;
+}
+
+async function readPages(request: Request): Promise<Pages> {
   const items: unknown[] = [];
+  const pages: Pages = { items };
   const seen = new Set<unknown>();
   let cursor: unknown;
   for (let page = 0; page < MAX_PAGES; page++) {
     const result = await onePage(request, cursor);
     if (!isObject(result) || !Array.isArray(result.tools))
-      return { items, fault: 'an answer holds no tools' };
-    items.push(...result.tools);
-    cursor = result.nextCursor;
-    if (cursor === undefined || cursor === null) return { items };
-    if (seen.has(cursor)) return { items, fault: `the cursor ${JSON.stringify(cursor)} came twice` };
+      return { ...pages, fault: 'an answer holds no tools' };
+    const { tools, nextCursor, ...more } = result;
+    items.push(...tools);
+    if (Object.keys(more).length > 0) pages.more = { ...pages.more, ...more };
+    cursor = nextCursor;
+    if (cursor === undefined || cursor === null) return pages;
+    if (seen.has(cursor)) return { ...pages, fault: `the cursor ${JSON.stringify(cursor)} came twice` };
     seen.add(cursor);
   }
-  return { items, fault: `there are more than ${MAX_PAGES} pages` };
+  return { ...pages, fault: `there are more than ${MAX_PAGES} pages` };
 }
 
 async function onePage(request: Request, cursor: unknown): Promise<unknown> {

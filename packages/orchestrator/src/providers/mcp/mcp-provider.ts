@@ -24,7 +24,8 @@ const MAX_CONNECTIONS = 64;
 const READS =
   /^(tools\/list|resources\/|prompts\/|completion\/|logging\/|ping$|tasks\/(get|list|result|cancel)$)/;
 
-export interface McpProviderOptions extends Pick<Settings, 'env' | 'idleTimeoutMs' | 'maxMessageBytes'> {
+export interface McpProviderOptions
+  extends Pick<Settings, 'env' | 'home' | 'idleTimeoutMs' | 'maxMessageBytes'> {
   log: Log;
   /** Connections, and so processes, that this server may have at once. */
   maxConnections?: number;
@@ -83,20 +84,19 @@ export class McpProvider implements McpRelay {
     return this.tools.refresh();
   }
 
-  async call({ caller, tool, args, meta, signal, listener }: ProviderCall): Promise<ToolResult> {
-    const params: JsonObject = { name: tool, arguments: args };
+  async call({ caller, tool, args, meta, more, signal, listener }: ProviderCall): Promise<ToolResult> {
+    const params: JsonObject = { ...more, name: tool, arguments: args };
     if (meta) params._meta = meta;
     const repeatable = () => isRepeatable(this.tools.find(caller.sessionId, tool)?.annotations);
-    const origin = listener ? { caller, listener } : { caller };
+    const origin = { caller, listener };
     const result = await this.using(caller, signal, tool, repeatable, (connection) => {
       const schema =
         connection.opened.era === 'modern' ? this.tools.find(caller.sessionId, tool)?.inputSchema : undefined;
-      const headers = schema && paramHeaders(schema, args);
-      return connection.request(
-        'tools/call',
-        params,
-        headers ? { signal, origin, headers } : { signal, origin },
-      );
+      return connection.request('tools/call', params, {
+        signal,
+        origin,
+        headers: schema && paramHeaders(schema, args),
+      });
     });
     if (!isObject(result)) {
       throw new AppError('PROVIDER_ERROR', `Server "${this.id}" answered "${tool}" with no result.`);
@@ -110,8 +110,7 @@ export class McpProvider implements McpRelay {
     params: JsonObject | undefined,
     { signal, listener }: RelayOptions,
   ): Promise<unknown> {
-    const origin = caller && (listener ? { caller, listener } : { caller });
-    const options = origin ? { signal, origin } : { signal };
+    const options = { signal, origin: caller && { caller, listener } };
     return this.using(
       caller,
       signal,
@@ -213,8 +212,8 @@ export class McpProvider implements McpRelay {
     memory: SessionMemory,
     over: CancelSignal,
   ): Promise<Connection> {
-    const { env, maxMessageBytes, log } = this.options;
-    const context = { env, maxMessageBytes, log, words: new LineRing(LAST_WORDS, this.lines) };
+    const { env, home, maxMessageBytes, log } = this.options;
+    const context = { env, home, maxMessageBytes, log, words: new LineRing(LAST_WORDS, this.lines) };
     const routing = new Routing(this.id, key === COMMON ? undefined : caller, {
       toolsChanged: (from) => this.tools.changed(from.caller?.sessionId, () => !this.stopped),
       dropped: () => log.debug(`Server "${this.id}": a message that belongs to no call was dropped.`),

@@ -75,14 +75,17 @@ export class ModernSpeaker {
   }
 
   private enveloped(params: JsonObject): JsonObject {
-    const own = modernMeta(this.routing.capabilities);
+    const own = modernMeta(this.routing.capabilities, this.routing.hello?.clientInfo);
     if (this.memory.logLevel !== undefined) own[META.logLevel] = this.memory.logLevel;
     return { ...params, _meta: { ...own, ...(isObject(params._meta) ? params._meta : undefined) } };
   }
 
   /** As the modern client said it: its own capabilities, level and answers, not those of the connection. */
-  private inTermsOf({ capabilities, logLevel, ...answers }: ModernTerms, params: JsonObject): JsonObject {
-    const own = modernMeta(capabilities);
+  private inTermsOf(
+    { capabilities, clientInfo, logLevel, ...answers }: ModernTerms,
+    params: JsonObject,
+  ): JsonObject {
+    const own = modernMeta(capabilities, clientInfo);
     if (logLevel !== undefined) own[META.logLevel] = logLevel;
     return {
       ...params,

@@ -1,4 +1,5 @@
 import { Cancel, type CancelSignal } from '@mcpbridge/shared/cancel.js';
+import { noticeOf } from '@mcpbridge/shared/cancel-notice.js';
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import {
   isObject,
@@ -170,7 +171,7 @@ export class Peer implements TransportEvents {
     if (!waiting) return;
     // The specification forbids to cancel the handshake.
     if (waiting.method !== 'initialize') {
-      this.notify('notifications/cancelled', { requestId: id, reason: reason.message });
+      this.notify('notifications/cancelled', { requestId: id, reason: reason.message, ...noticeOf(reason) });
     }
     waiting.reject(reason);
   }
@@ -181,9 +182,10 @@ export class Peer implements TransportEvents {
       const waiting = isToken(progressToken) ? this.pending.get(progressToken) : undefined;
       waiting?.origin?.listener?.progress?.(progress);
     } else if (method === 'notifications/cancelled') {
-      const id = params?.requestId;
-      const question = isToken(id) ? this.questions.get(id) : undefined;
-      question?.abort(new AppError('CALL_CANCELLED', 'The server withdrew its question.'));
+      const { requestId, ...notice } = params ?? {};
+      const question = isToken(requestId) ? this.questions.get(requestId) : undefined;
+      const details = { notice };
+      question?.abort(new AppError('CALL_CANCELLED', 'The server withdrew its question.', { details }));
     } else {
       this.events.notification(
         params ? { jsonrpc: '2.0', method, params } : { jsonrpc: '2.0', method },

@@ -44,6 +44,10 @@ export class Routing implements PeerEvents {
     return this.caller?.capabilities ?? COMMON_CAPABILITIES;
   }
 
+  get hello(): JsonObject | undefined {
+    return this.caller?.hello;
+  }
+
   notification(notification: RpcNotification, peer: Peer): void {
     const { method } = notification;
     if (method === 'notifications/subscriptions/acknowledged') return;

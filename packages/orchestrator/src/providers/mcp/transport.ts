@@ -28,6 +28,8 @@ export interface Transport {
 
 export interface TransportContext {
   env: NodeJS.ProcessEnv;
+  /** The orchestrator's own folder. */
+  home: string;
   maxMessageBytes: number;
   /** Takes the lines that the server writes for people; the last few are its last words. */
   words: LineRing;
