@@ -9,10 +9,11 @@ const rooms = {
   store: [],
   providers: ['config', 'store'],
   catalog: ['providers/[^/]+[.]ts$', 'config', 'store'],
+  dialects: ['catalog/view[.]ts$'],
   sessions: ['catalog', 'providers/provider[.]ts$', 'store'],
   calls: ['sessions', 'catalog', 'providers/provider[.]ts$', 'store'],
   http: ['auth', 'calls', 'sessions', 'catalog', 'config', 'store', 'providers/provider[.]ts$'],
-  'mcp-server': ['http', 'calls', 'sessions', 'catalog', 'providers/provider[.]ts$'],
+  'mcp-server': ['http', 'calls', 'sessions', 'catalog', 'dialects', 'providers/provider[.]ts$'],
 };
 
 const borders = Object.entries(rooms).map(([room, allowed]) => ({
@@ -35,6 +36,7 @@ const known = {
   'find-my-way': `${inside}http/road[.]ts$`,
   '@modelcontextprotocol/client': `${inside}providers/mcp/http[.]ts$`,
   undici: `${inside}providers/mcp/`,
+  dockerode: `${inside}providers/mcp/docker/engine[.]ts$`,
   winston: `${inside}log[.]ts$`,
   kysely: `${inside}store/`,
   '@photostructure/sqlite': `${inside}store/sqlite[.]ts$`,
@@ -69,7 +71,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '/(dist|lib)/' },
+    exclude: { path: '^packages/[^/]+/(dist|lib)/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

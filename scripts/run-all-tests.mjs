@@ -1,4 +1,4 @@
-// Runs the README's test command and the real clients, then adds up: a skipped test is a failed one.
+// Runs the README's test command, the container engines and the real clients, then adds up: a skipped test is a failed one.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ mkdirSync(folder, { recursive: true });
 
 let passed = 0;
 let failed = 0;
-for (const script of ['test', 'test:clients']) {
+for (const script of ['test', 'test:docker', 'test:clients']) {
   const report = join(folder, `${script.replace(':', '-')}.json`);
   rmSync(report, { force: true });
   const run = spawnSync('npm', ['run', script, '--', '--ci', '--json', `--outputFile=${report}`], {

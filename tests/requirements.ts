@@ -56,6 +56,15 @@ export const requirements = {
   'config.hot-reload':
     'a server written into the file appears without a restart, and the others are not touched',
   'config.discover': 'a discovery lists all servers side by side and tells the outcome of each',
+  'docker.call': "a server in a container of the entry's image is listed and called like any other",
+  'docker.sessions': 'two sessions have two containers, and the end of a session removes its container alone',
+  'docker.killed':
+    'an orchestrator that is killed leaves no container, not even of a server that heeds nothing',
+  'docker.leftovers': 'containers whose guard was killed too are removed at the next start in the same home',
+  'docker.image-missing': 'an image that is not there is named, with how to get it',
+  'docker.engine-missing': 'a container engine that is not there is named by the socket that was tried',
+  'docker.out-of-memory': 'a container that is ended for its memory is told as that, with its limit',
+  'docker.plain-command': 'docker run -i works as the command of an entry',
   'security.origin': 'requests with a foreign Host or Origin are refused',
   'security.files': 'token, socket and store can be read by their owner alone',
   'security.child-environment':

@@ -7,7 +7,9 @@ import { build } from 'esbuild';
 const here = import.meta.dirname;
 await rm(join(here, 'dist'), { recursive: true, force: true });
 await build({
-  entryPoints: ['main.js', 'store/sqlite-thread.js'].map((file) => join(here, 'lib', file)),
+  entryPoints: ['main.js', 'store/sqlite-thread.js', 'providers/mcp/docker/container-guard.js'].map((file) =>
+    join(here, 'lib', file),
+  ),
   outdir: join(here, 'dist'),
   entryNames: '[name]',
   bundle: true,
@@ -18,7 +20,7 @@ await build({
   mainFields: ['module', 'main'],
   target: 'node20',
   format: 'esm',
-  external: ['@photostructure/sqlite'],
+  external: ['@photostructure/sqlite', 'dockerode'],
   // CommonJS libraries in the bundle ask for Node's own modules by require.
   banner: {
     js: "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);",

@@ -150,14 +150,14 @@ describe('faults', () => {
         version: '1',
         envFile: '.env',
       },
-      ...{ metadata: {}, docker: {}, tools: ['*'], tags: [], id: 'x', name: 'x', title: 'x', unheardOf: 1 },
+      ...{ metadata: {}, tools: ['*'], tags: [], id: 'x', name: 'x', title: 'x', unheardOf: 1 },
     };
     const server = read({ command: 'x', ...foreign });
     expect(server).toMatchObject({ state: 'usable', raw: foreign });
   });
 
   test.each([
-    [{}, 'It needs a "command" to start or a "url" to call.'],
+    [{}, 'It needs a "command" to start, a "url" to call or a "docker" image to run.'],
     [{ command: 'x', url: 'https://a.example' }, 'It has a "command" and a "url"; keep one of them.'],
     [{ command: '' }, '"command" is empty.'],
     [{ command: '${EMPTY}' }, '"command" is empty.'],
@@ -186,8 +186,8 @@ describe('faults', () => {
       { url: 'https://a.example', type: 'sse', transport: 'http' },
       '"type", "protocol" and "transport" contradict each other; keep one of them.',
     ],
-    ['npx x', 'Its definition must be an object: {"command": …} or {"url": …}.'],
-    [null, 'Its definition must be an object: {"command": …} or {"url": …}.'],
+    ['npx x', 'Its definition must be an object: {"command": …}, {"url": …} or {"docker": …}.'],
+    [null, 'Its definition must be an object: {"command": …}, {"url": …} or {"docker": …}.'],
   ])('%j: %s', (raw, fault) => {
     expect(faults(raw)).toEqual([fault]);
   });

@@ -84,7 +84,7 @@ test('every fault is named at once, and then nothing is written', async () => {
   const faults = await faultsOf({ a: { command: 'a', arg: [] }, b: {}, custom: { command: 'x' } });
   expect(faults).toEqual([
     '"a": "arg" is not known; did you mean "args"?',
-    '"b": It needs a "command" to start or a "url" to call.',
+    '"b": It needs a "command" to start, a "url" to call or a "docker" image to run.',
     expect.stringMatching(/^"custom": The name/),
   ]);
   expect(await overlay()).toEqual({ b: { command: 'b' } });

@@ -7,11 +7,15 @@ const ENV_FLAG = /^(--env|-e)$/;
 /** An entry as people wrote it, without what could be a secret; placeholders stay. */
 export function maskEntry(raw: unknown): unknown {
   if (!isObject(raw)) return raw;
-  return mapValues(raw, (name, value) =>
-    name === 'args' && Array.isArray(value)
-      ? value.map((arg, index) => maskArg(arg, value[index - 1]))
-      : maskField(name, value),
-  );
+  return mapValues(raw, (name, value) => {
+    if (name === 'docker' && isObject(value)) return mapValues(value, maskWords);
+    return maskWords(name, value);
+  });
+}
+
+function maskWords(name: string, value: unknown): unknown {
+  if ((name !== 'args' && name !== 'command') || !Array.isArray(value)) return maskField(name, value);
+  return value.map((arg, index) => maskArg(arg, value[index - 1]));
 }
 
 /** `--token x`, `--token=x`, `TOKEN=x`, `-e NAME=x`, `--header "Name: x"`, and what any text may hold. */

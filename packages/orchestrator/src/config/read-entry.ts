@@ -16,7 +16,7 @@ export function readEntry(id: string, server: MergedServer, context: EntryContex
   const { origin, raw } = server;
   const faults = idFaults(id);
   if (!isObject(raw)) {
-    faults.push('Its definition must be an object: {"command": …} or {"url": …}.');
+    faults.push('Its definition must be an object: {"command": …}, {"url": …} or {"docker": …}.');
     return { id, origin, state: 'faulty', faults, raw: {} };
   }
   faults.push(...shapeFaults(raw));

@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
-import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
+import { isObject } from '@mcpbridge/shared/json-rpc.js';
+import { readDocker } from './docker-entry.js';
 import type { Reading } from './reading.js';
-import type { HttpTransportEntry, StdioTransportEntry } from './server-entry.js';
+import type { HttpTransportEntry, ServerEntry, StdioTransportEntry } from './server-entry.js';
+import { texts } from './texts.js';
 
 type Kind = 'stdio' | 'http' | 'sse';
 
@@ -9,24 +11,25 @@ const KINDS: Record<string, Kind> = { stdio: 'stdio', http: 'http', streamableht
 const KIND_FIELDS = ['type', 'protocol', 'transport'] as const;
 
 /** How a server is reached; undefined when `faults` says why that cannot be told. */
-export function readTransport(reading: Reading): StdioTransportEntry | HttpTransportEntry | undefined {
+export function readTransport(reading: Reading): ServerEntry['transport'] | undefined {
   const { raw, faults } = reading;
-  const { command } = raw;
+  const { command, docker } = raw;
   const url = raw.url ?? raw.httpUrl ?? raw.serverUrl;
-  if (command === undefined && url === undefined) {
-    faults.push('It needs a "command" to start or a "url" to call.');
+  const ways = Object.entries({ command, url, docker }).filter(([, value]) => value !== undefined);
+  if (ways.length === 0) {
+    faults.push('It needs a "command" to start, a "url" to call or a "docker" image to run.');
     return undefined;
   }
-  if (command !== undefined && url !== undefined) {
-    faults.push('It has a "command" and a "url"; keep one of them.');
+  if (ways.length > 1) {
+    faults.push(`It has a ${ways.map(([name]) => `"${name}"`).join(' and a ')}; keep one of them.`);
     return undefined;
   }
   const said = saidKind(reading);
-  if (typeof command === 'string') {
-    if (said && said !== 'stdio')
-      faults.push(`It is of type "${said}", which needs a "url" and not a "command".`);
-    return stdio(reading, command);
-  }
+  const [way = ''] = ways[0] ?? [];
+  if (way !== 'url' && said && said !== 'stdio')
+    faults.push(`It is of type "${said}", which needs a "url" and not a "${way}".`);
+  if (isObject(docker)) return readDocker(reading, docker);
+  if (typeof command === 'string') return stdio(reading, command);
   if (typeof url !== 'string') return undefined;
   if (said === 'stdio') faults.push('It is of type "stdio", which needs a "command" and not a "url".');
   return http(reading, url, said === 'http' || said === 'sse' ? said : guess(url));
@@ -73,10 +76,4 @@ function http({ raw, faults, fill }: Reading, given: string, kind: Kind): HttpTr
 
 function isHttp(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-}
-
-function texts(field: string, values: unknown, fill: Reading['fill']): Record<string, string> {
-  if (!isObject(values)) return {};
-  const given = Object.entries(values as JsonObject).filter(([, value]) => value !== null);
-  return Object.fromEntries(given.map(([name, value]) => [name, fill(`${field}.${name}`, value)]));
 }

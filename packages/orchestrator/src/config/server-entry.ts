@@ -16,10 +16,33 @@ export interface HttpTransportEntry {
   headers: Record<string, string>;
 }
 
+/** A server that speaks on stdin and stdout of a container, which is made for each connection. */
+export interface DockerTransportEntry {
+  kind: 'docker';
+  image: string;
+  /** In the place of the image's own; empty: the image's own. */
+  command: string[];
+  mounts: DockerMount[];
+  env: Record<string, string>;
+  memoryBytes?: number;
+  /** Processors, also parts of one. */
+  cpus?: number;
+  /** Undefined: the engine's default network. */
+  network?: string;
+}
+
+export interface DockerMount {
+  /** A folder or file of the engine's machine, or a named volume of the engine. */
+  kind: 'bind' | 'volume';
+  source: string;
+  target: string;
+  readOnly: boolean;
+}
+
 /** One upstream as configured, with every `${VAR}` replaced. */
 export interface ServerEntry {
   id: string;
-  transport: StdioTransportEntry | HttpTransportEntry;
+  transport: StdioTransportEntry | HttpTransportEntry | DockerTransportEntry;
   /** `session`: each session has its own connection. `shared`: all use one. */
   isolation: 'session' | 'shared';
   /** Deadline of a call in milliseconds; undefined: the orchestrator's own. */

@@ -10,7 +10,11 @@ export async function openTransport(
   signal: CancelSignal,
 ): Promise<Transport> {
   if (transport.kind === 'stdio') return openStdio(id, transport, context);
-  // The MCP SDK takes a quarter of a second to load; who has no remote server never pays for it.
+  if (transport.kind === 'docker') {
+    const { openDocker } = await import('./docker/docker.js');
+    return openDocker(id, transport, context, signal);
+  }
+  // The MCP SDK takes a quarter of a second to load; who has no remote server never pays for it. dockerode likewise.
   const { openHttp } = await import('./http.js');
   return openHttp(id, transport, context, signal);
 }

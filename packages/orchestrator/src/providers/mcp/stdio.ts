@@ -1,15 +1,14 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
-import { LineReader } from '@mcpbridge/shared/framing.js';
 import { isObject, type RpcMessage } from '@mcpbridge/shared/json-rpc.js';
 import { TurnWriter } from '@mcpbridge/shared/turn-writer.js';
 import type { StdioTransportEntry } from '../../config/server-entry.js';
 import { childEnvironment } from './child-environment.js';
 import { ProcessGroup } from './process-group.js';
+import { messageReader, programEnded, wordReader } from './server-output.js';
 import type { Transport, TransportContext, TransportEvents } from './transport.js';
 
-const MAX_STDERR_LINE = 64 * 1024;
 /** After a sign of the end, the time for all else that is to be heard of it. */
 const SETTLE_MS = 200;
 
@@ -66,22 +65,14 @@ class StdioTransport implements Transport {
     child.stdout.on('close', () => this.finishSoon());
     child.on('exit', () => this.finishSoon());
     child.on('close', () => this.finish());
-    const errorLines = new LineReader({
-      maxBytes: MAX_STDERR_LINE,
-      onLine: (line) => this.hear(line.toString('utf8')),
-      onOversize: (head) => this.hear(head.toString('utf8')),
-    });
+    const errorLines = wordReader(context.words);
     child.stderr.on('data', (chunk: Buffer) => errorLines.push(chunk));
     child.stderr.on('end', () => errorLines.end());
   }
 
   listen(events: TransportEvents): void {
     this.events = events;
-    const lines = new LineReader({
-      maxBytes: this.context.maxMessageBytes,
-      onLine: (line) => this.receive(line),
-      onOversize: (head, bytes) => this.refuse(head.toString('utf8'), bytes),
-    });
+    const lines = messageReader(this.server, this.context, events);
     this.child.stdout.on('data', (chunk: Buffer) => lines.push(chunk));
     this.child.stdout.on('end', () => lines.end());
   }
@@ -98,29 +89,6 @@ class StdioTransport implements Transport {
     return this.group.end();
   }
 
-  private receive(line: Buffer): void {
-    const text = line.toString('utf8');
-    const value = parsed(text);
-    if (isObject(value)) this.events?.message(value);
-    else if (Array.isArray(value)) for (const one of value.filter(isObject)) this.events?.message(one);
-    else this.hear(text);
-  }
-
-  private refuse(head: string, bytes: number): void {
-    const limit = this.context.maxMessageBytes;
-    const sentence = `Server "${this.server}" sent a message of ${bytes} bytes; at most ${limit} are taken.`;
-    this.context.log.warn(sentence);
-    const id = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)/.exec(head)?.[1];
-    this.events?.failed(
-      id === undefined ? undefined : Number(id),
-      new AppError('RESULT_TOO_LARGE', sentence, { details: { bytes, limit } }),
-    );
-  }
-
-  private hear(line: string): void {
-    this.context.words.push(line);
-  }
-
   /**
    * The last words may still be on their way, and the exit code too. `close` comes when all is read, but not while
    * a grandchild holds a pipe open.
@@ -134,22 +102,9 @@ class StdioTransport implements Transport {
     this.finished = true;
     void this.close();
     const { exitCode, signalCode } = this.child;
-    const words = this.context.words.lines;
-    const said = words.length === 0 ? '' : ` Its last words: ${words.join(' | ')}`;
-    this.events?.closed(
-      new AppError('CONNECTION_LOST', `Server "${this.server}" ${howItEnded(exitCode, signalCode)}.${said}`, {
-        details: { exitCode, signal: signalCode, stderr: [...words] },
-      }),
-    );
-  }
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    // Noise that a library printed; the protocol goes on with the next line.
-    return undefined;
+    const how = howItEnded(exitCode, signalCode);
+    const details = { exitCode, signal: signalCode };
+    this.events?.closed(programEnded(this.server, how, this.context.words, details));
   }
 }
 
