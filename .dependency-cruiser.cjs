@@ -66,6 +66,20 @@ module.exports = {
       from: { path: '^packages/mcpbridge/src/' },
       to: { pathNot: ['^packages/mcpbridge/src/', sharedOnly], dependencyTypesNot: ['core'] },
     },
+    {
+      // The bridge is its dependency in any case, so it writes entries by the function that the bridge publishes for it.
+      name: 'agent-session-knows-only-shared-and-what-the-bridge-publishes',
+      severity: 'error',
+      from: { path: '^packages/agent-session/src/' },
+      to: {
+        pathNot: [
+          '^packages/agent-session/src/',
+          sharedOnly,
+          '(^packages|node_modules)/mcpbridge/dist/(types/)?client-config[.](js|d[.]ts)$',
+        ],
+        dependencyTypesNot: ['core'],
+      },
+    },
     ...borders,
     ...single,
   ],

@@ -25,6 +25,7 @@ describe('a setting that cannot be used is one line and exit 2', () => {
     [{ MCP_TOOLS: '[{"name": "a", "type": "mcp"}]' }, /"a".*without a "server"/],
     [{ MCP_TOOLS: '[]', MCP_TOOLS_FILE: '/x' }, /both set/],
     [{ MCP_TOOLS_FILE: '/no/such/file' }, /MCP_TOOLS_FILE cannot be read: ENOENT/],
+    [{ MCP_TOOLS: '[]', MCP_INSTRUCTIONS_FILE: '/none' }, /MCP_INSTRUCTIONS_FILE cannot be read: ENOENT/],
     [{ MCP_API_URL: 'localhost:8080' }, /MCP_API_URL is "localhost:8080": set it to an http or https/],
     [{ MCP_API_URL: 'ftp://host' }, /MCP_API_URL is "ftp:\/\/host"/],
     [{ MCP_SESSION_ID: 'a b' }, /MCP_SESSION_ID is "a b"/],

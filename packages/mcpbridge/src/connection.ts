@@ -43,10 +43,12 @@ export class Connection {
     this.ways = new Ways(settings.base, settings.socket);
     this.prefix = settings.base.pathname.replace(/\/$/, '');
     this.mcpPath = settings.mcpPath;
-    const { sessionId } = settings;
-    this.headers = sessionId
+    const { sessionId, dialect, tools } = settings;
+    const session = sessionId
       ? [HEADER.session, sessionId]
       : [HEADER.session, `bridge-${randomHex(16)}`, HEADER.sessionLifetime, 'connection'];
+    // A list that an app gave is its own, and is left alone.
+    this.headers = dialect && !tools ? [...session, HEADER.dialect, dialect] : session;
   }
 
   /**

@@ -13,7 +13,11 @@ export const HELP = `mcpbridge: stdio MCP on one side, HTTP to the orchestrator 
   MCP_SESSION_ID       session to act in                   (a fresh one)
   MCP_TOOLS            JSON array of the tools to offer, or MCP_TOOLS_FILE
                        (all that the orchestrator offers the session)
+  MCP_INSTRUCTIONS_FILE
+                       file with what the model is told of them, with MCP_TOOLS
   MCP_VIRTUAL_SCOPE_ID scope of virtual tools
+  MCP_DIALECT          how tools are named and described: off, claude, openai, gemini, copilot,
+                       vscode, cursor, opencode, portable  (by who the client says it is)
   MCP_TOOL_TIMEOUT     longest call                        (90m with MCP_TOOLS, else none)
   MCP_CONNECT_TIMEOUT  how long to wait for a restart      (10s)
   MCP_TOOL_OUTPUT_DIR  folder for outputs over 128 KiB, with MCP_TOOLS

@@ -14,6 +14,7 @@ export function answerWithoutHttp(
   { method, params }: RpcRequest,
   version: unknown,
   tools: readonly ToolDefinition[],
+  instructions?: string,
 ): ListedAnswer {
   const modern = version !== undefined;
   if (!isSpoken(version)) return refuseVersion(String(version));
@@ -23,9 +24,10 @@ export function answerWithoutHttp(
         protocolVersion: agreeOn(params?.protocolVersion),
         capabilities: CAPABILITIES,
         serverInfo: SERVER_INFO,
+        ...told(instructions),
       });
     case 'server/discover':
-      return complete(true, discovery());
+      return complete(true, { ...discovery(), ...told(instructions) });
     case 'ping':
       return complete(modern, {});
     case 'tools/list':
@@ -57,6 +59,10 @@ function discovery(): JsonObject {
     ...MODERN_LIST,
     _meta: { [META.serverInfo]: SERVER_INFO },
   };
+}
+
+function told(instructions: string | undefined): JsonObject {
+  return instructions === undefined ? {} : { instructions };
 }
 
 function refuseVersion(requested: string): ListedAnswer {

@@ -50,7 +50,8 @@ export class ListedBridge {
       return;
     }
     const tools = [...this.tools.values()].map((tool) => tool.definition);
-    this.client.send({ jsonrpc: '2.0', id, ...answerWithoutHttp(request, version, tools) });
+    const answer = answerWithoutHttp(request, version, tools, this.settings.instructions);
+    this.client.send({ jsonrpc: '2.0', id, ...answer });
     if (method === 'tools/list') this.readyFile.write();
   }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type BridgeTool, BridgeToolsError, parseBridgeTools } from '@mcpbridge/shared/bridge-tools.js';
+import { type DialectName, readDialectName, unknownDialect } from '@mcpbridge/shared/dialect-names.js';
 import { parseDuration } from '@mcpbridge/shared/duration.js';
 import { messageOf } from '@mcpbridge/shared/errors.js';
 import { baseUrl, homeFolder, isLoopback, socketFile, tokenFile } from '@mcpbridge/shared/locate.js';
@@ -22,6 +23,10 @@ export interface BridgeSettings {
   virtualScope: string | undefined;
   /** Present: listed mode. */
   tools: BridgeTool[] | undefined;
+  /** What listed mode tells the model of its tools as a whole. */
+  instructions: string | undefined;
+  /** How tools are named and described; undefined: as the orchestrator has it for this client. */
+  dialect: DialectName | undefined;
   /** 0: no limit. */
   toolTimeoutMs: number;
   connectTimeoutMs: number;
@@ -53,6 +58,8 @@ export function readBridgeSettings(env: NodeJS.ProcessEnv): BridgeSettings {
     sessionId: sessionId(env.MCP_SESSION_ID),
     virtualScope: headerText('MCP_VIRTUAL_SCOPE_ID', env.MCP_VIRTUAL_SCOPE_ID),
     tools,
+    instructions: instructions(env.MCP_INSTRUCTIONS_FILE),
+    dialect: dialect(env.MCP_DIALECT),
     toolTimeoutMs: duration('MCP_TOOL_TIMEOUT', env.MCP_TOOL_TIMEOUT, tools ? LISTED_TIMEOUT_MS : 0),
     connectTimeoutMs: duration('MCP_CONNECT_TIMEOUT', env.MCP_CONNECT_TIMEOUT, CONNECT_TIMEOUT_MS),
     outputFolder: env.MCP_TOOL_OUTPUT_DIR || undefined,
@@ -101,12 +108,18 @@ function readTools(env: NodeJS.ProcessEnv): BridgeTool[] | undefined {
 }
 
 function readToolsFile(path: string): string {
+  return readText('MCP_TOOLS_FILE', path, 'Set it to a file with a JSON array of tools.');
+}
+
+function instructions(path: string | undefined): string | undefined {
+  return path && (readText('MCP_INSTRUCTIONS_FILE', path, 'Set it to a file with a text.') || undefined);
+}
+
+function readText(name: string, path: string, remedy: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new SettingsError(
-      `MCP_TOOLS_FILE cannot be read: ${messageOf(error)}. Set it to a file with a JSON array of tools.`,
-    );
+    throw new SettingsError(`${name} cannot be read: ${messageOf(error)}. ${remedy}`);
   }
 }
 
@@ -115,6 +128,12 @@ function sessionId(text: string | undefined): string | undefined {
   throw new SettingsError(
     `MCP_SESSION_ID is "${text}": use 1 to 128 letters, digits, "_", ".", ":" or "-", or unset it for a fresh one.`,
   );
+}
+
+function dialect(text: string | undefined): DialectName | undefined {
+  const name = text ? readDialectName(text) : undefined;
+  if (text && name === undefined) throw new SettingsError(unknownDialect('MCP_DIALECT', text));
+  return name;
 }
 
 function headerText(name: string, text: string | undefined): string | undefined {

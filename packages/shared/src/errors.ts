@@ -1,5 +1,14 @@
 /** Where a failure arose, from the agent inwards. */
-export type Layer = 'bridge' | 'http' | 'session' | 'catalog' | 'call' | 'upstream' | 'tool' | 'config';
+export type Layer =
+  | 'client'
+  | 'bridge'
+  | 'http'
+  | 'session'
+  | 'catalog'
+  | 'call'
+  | 'upstream'
+  | 'tool'
+  | 'config';
 
 interface ErrorKind {
   /** HTTP status of the answer that reports it. */
@@ -15,23 +24,31 @@ export const ERROR_TABLE = {
   INVALID_ARGUMENTS: { status: 400, layer: 'call', retryable: false },
   CONFIG_INVALID: { status: 400, layer: 'config', retryable: false },
   UNAUTHORIZED: { status: 401, layer: 'http', retryable: false },
+  FORBIDDEN: { status: 403, layer: 'http', retryable: false },
   FORBIDDEN_ORIGIN: { status: 403, layer: 'http', retryable: false },
+  TOOL_NOT_ALLOWED: { status: 403, layer: 'session', retryable: false },
+  TOOL_CHANGED: { status: 403, layer: 'catalog', retryable: false },
+  NOT_APPROVED: { status: 403, layer: 'call', retryable: false },
   NOT_FOUND: { status: 404, layer: 'http', retryable: false },
   SESSION_NOT_FOUND: { status: 404, layer: 'session', retryable: false },
   UNKNOWN_SERVER: { status: 404, layer: 'catalog', retryable: false },
   UNKNOWN_TOOL: { status: 404, layer: 'catalog', retryable: false },
   METHOD_NOT_ALLOWED: { status: 405, layer: 'http', retryable: false },
+  CONFLICT: { status: 409, layer: 'http', retryable: false },
   BODY_TOO_LARGE: { status: 413, layer: 'http', retryable: false },
+  LIMIT_REACHED: { status: 429, layer: 'session', retryable: true },
   CALL_CANCELLED: { status: 499, layer: 'call', retryable: false },
   INTERNAL: { status: 500, layer: 'http', retryable: false },
   PROVIDER_ERROR: { status: 502, layer: 'upstream', retryable: false },
   RESULT_TOO_LARGE: { status: 502, layer: 'upstream', retryable: false },
   CONNECTION_LOST: { status: 502, layer: 'upstream', retryable: false },
   PROVIDER_UNAVAILABLE: { status: 503, layer: 'upstream', retryable: true },
+  TOO_MANY_PROCESSES: { status: 503, layer: 'upstream', retryable: true },
   SHUTTING_DOWN: { status: 503, layer: 'http', retryable: true },
   CALL_TIMEOUT: { status: 504, layer: 'call', retryable: false },
   TOOL_FAILED: { status: 200, layer: 'tool', retryable: false },
   EXECUTOR_UNREACHABLE: { status: 503, layer: 'bridge', retryable: true },
+  CLIENT_FAILED: { status: 502, layer: 'client', retryable: false },
 } as const satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof ERROR_TABLE;

@@ -6,6 +6,8 @@ interface LineReaderOptions {
   onLine(line: Buffer): void;
   /** The first and last kilobyte of the dropped line: `oversizeId` finds the JSON-RPC id in them. */
   onOversize(head: Buffer, bytes: number, tail: Buffer): void;
+  /** Told with every part of such a line, as its end may never come. */
+  onGrowing?(head: Buffer, bytes: number): void;
 }
 
 const END_BYTES = 1024;
@@ -48,6 +50,7 @@ export class LineReader {
     } else {
       this.parts.push(part);
     }
+    if (this.oversize && this.parts[0]) this.options.onGrowing?.(this.parts[0], this.length);
   }
 
   private finishLine(): void {

@@ -17,10 +17,10 @@ export function exposedName(server: string, tool: string): string {
   return withHash(name, server, tool);
 }
 
-/** For a name that two pairs would share (`a__b` + `c`, `a` + `b__c`). */
-export function withHash(name: string, server: string, tool: string): string {
+/** For a name that two pairs would share (`a__b` + `c`, `a` + `b__c`), or that is over `longest` characters. */
+export function withHash(name: string, server: string, tool: string, longest = MAX_EXPOSED_NAME): string {
   const hash = createHash('sha256').update(`${server}\0${tool}`).digest('hex').slice(0, 6);
-  return `${name.slice(0, MAX_EXPOSED_NAME - hash.length - 1)}_${hash}`;
+  return `${name.slice(0, longest - hash.length - 1)}_${hash}`;
 }
 
 /** Up to `count` known names that a mistyped one may have meant, nearest first. */

@@ -3,13 +3,13 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { isObject, type JsonObject } from './json-rpc.js';
+import { isCostly } from './schema-cost.js';
 
 const OPTIONS: Options = {
   strict: false,
   allErrors: true,
   validateFormats: true,
   logger: false,
-  addUsedSchema: false,
 };
 const DRAFT_07 = /^https?:\/\/json-schema\.org\/draft-0[67]\/schema#?$/;
 const DRAFT_2019 = /^https?:\/\/json-schema\.org\/draft\/2019-09\/schema#?$/;
@@ -20,22 +20,46 @@ export type Check = (value: unknown) => string[];
 /**
  * Compiles a schema in the dialect that its `$schema` names (none: 2020-12), each in a validator of its own,
  * so that equal `$id`s of two servers never meet. The check answers with one line a fault: path and what was expected.
- * Throws when the dialect is unknown or the schema is not valid in it.
+ * Throws when the dialect is unknown, the schema is not valid in it, or its check would take too long.
  */
 export function compileSchema(schema: JsonObject): Check {
-  const ajv = validatorFor(schema.$schema);
-  formats.default(ajv);
-  const validate: ValidateFunction = ajv.compile(withoutId(schema));
+  if (isCostly(schema)) throw new Error('The schema is too large, or branches without end.');
+  const dialect = dialectOf(schema.$schema);
+  const bare = withoutId(schema);
+  judgeOf(dialect).validateSchema(bare, true);
+  const validate: ValidateFunction = validatorFor(dialect, { ...OPTIONS, validateSchema: false }).compile(
+    bare,
+  );
   return (value) => (validate(value) ? [] : describe(validate.errors ?? [], value));
 }
 
-function validatorFor(dialect: unknown): Ajv {
-  if (dialect === undefined || (typeof dialect === 'string' && DRAFT_2020.test(dialect)))
-    return new Ajv2020(OPTIONS);
-  if (typeof dialect === 'string' && DRAFT_2019.test(dialect)) return new Ajv2019(OPTIONS);
-  if (typeof dialect === 'string' && DRAFT_07.test(dialect)) return new Ajv({ ...OPTIONS, meta: true });
-  throw new Error(`The schema's dialect ${JSON.stringify(dialect)} is not known here.`);
+type Dialect = '2020-12' | '2019-09' | 'draft-07';
+
+function dialectOf(named: unknown): Dialect {
+  if (named === undefined || (typeof named === 'string' && DRAFT_2020.test(named))) return '2020-12';
+  if (typeof named === 'string' && DRAFT_2019.test(named)) return '2019-09';
+  if (typeof named === 'string' && DRAFT_07.test(named)) return 'draft-07';
+  throw new Error(`The schema's dialect ${JSON.stringify(named)} is not known here.`);
 }
+
+function validatorFor(dialect: Dialect, options: Options): Ajv {
+  const ajv = { '2020-12': Ajv2020, '2019-09': Ajv2019, 'draft-07': Ajv }[dialect];
+  const validator = new ajv(options);
+  formats.default(validator);
+  return validator;
+}
+
+/** Says whether a schema is one at all. Compiling the dialect's own schema takes 40 ms, so it is done once. */
+function judgeOf(dialect: Dialect): Ajv {
+  let judge = judges.get(dialect);
+  if (!judge) {
+    judge = validatorFor(dialect, OPTIONS);
+    judges.set(dialect, judge);
+  }
+  return judge;
+}
+
+const judges = new Map<Dialect, Ajv>();
 
 /** The root's own address would only serve references from elsewhere; draft-06 needs its meta schema under another name. */
 function withoutId(schema: JsonObject): JsonObject {

@@ -41,6 +41,8 @@ export const HEADER = {
   mcpVersion: 'mcp-protocol-version',
   mcpMethod: 'mcp-method',
   mcpName: 'mcp-name',
+  /** One of `dialect-names.ts`: how tools are to be named and described on `/mcp`. */
+  dialect: 'x-mcp-dialect',
 } as const;
 
 /** In `Accept`: the caller wants the tool's own answer alone, without `success` and the text sent twice. */

@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { bridgeFile } from '../../support/processes.js';
 
 /** The ids of the bridges that are alive and were told of the executor at `apiUrl`; only Linux can say. */
@@ -14,7 +15,8 @@ async function isBridgeTo(apiUrl: string, id: number): Promise<boolean> {
       readFile(`/proc/${id}/cmdline`, 'utf8'),
       readFile(`/proc/${id}/environ`, 'utf8'),
     ]);
-    return command.split('\0')[1] === bridgeFile && environment.split('\0').includes(`MCP_API_URL=${apiUrl}`);
+    const [, file = ''] = command.split('\0');
+    return resolve(file) === resolve(bridgeFile) && environment.split('\0').includes(`MCP_API_URL=${apiUrl}`);
   } catch {
     // It has ended meanwhile, or is somebody else's.
     return false;
