@@ -125,3 +125,11 @@ describe('a server that is stopped', () => {
     expect(await textOf(provider, caller, 'echo', { text: 'again' })).toBe('again');
   });
 });
+
+test('a modern server that is slow to start is still spoken to in its era', async () => {
+  const patient = new TestCaller('patient');
+  patient.era = 'modern';
+  const provider = upstreams.features({ ERA: 'modern', SLOW_START: '3300' });
+  expect(await textOf(provider, patient, 'echo', { text: 'at last' })).toBe('at last');
+  expect(provider.about?.era).toBe('modern');
+});

@@ -53,6 +53,7 @@ describe('listing', () => {
     expect(provider.health).toEqual({
       state: 'failed',
       reason: 'Server "features" did not list its tools: no list today',
+      retryAt: expect.any(Number),
     });
     expect(provider.listed).toBeUndefined();
   });

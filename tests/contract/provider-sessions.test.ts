@@ -107,8 +107,19 @@ describe('messages that belong to nobody or somebody', () => {
       callTool(provider, a, 'slow', { args: { ms: 200 }, listener }),
       callTool(provider, b, 'log', { args: { text: 'secret' }, listener }),
     ]);
-    await callTool(provider, b, 'log', { args: { text: 'alone' }, listener });
-    expect([...heard, ...a.told, ...b.told]).toMatchObject([{ params: { data: 'alone' } }]);
+    expect([...heard, ...a.told, ...b.told]).toEqual([]);
+  });
+
+  test('on a shared server the log line of the only session that has used it is shown to it, and of no other', async () => {
+    const provider = upstreams.features({}, { isolation: 'shared' });
+    const [a, b] = [new TestCaller('a'), new TestCaller('b')];
+    const heard: unknown[] = [];
+    const listener = { notification: (notification: object) => heard.push(notification) };
+    await callTool(provider, a, 'log', { args: { text: 'alone' }, listener });
+    await callTool(provider, a, 'log_after', { args: { text: 'late' } });
+    await callTool(provider, b, 'slow', { args: { ms: 200 }, listener });
+    expect(heard).toMatchObject([{ params: { data: 'alone' } }]);
+    expect([a.told, b.told]).toEqual([[], []]);
   });
 
   test('a question without a listener goes to the session', async () => {

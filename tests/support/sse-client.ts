@@ -18,9 +18,10 @@ export class SseClient {
     running: RunningOrchestrator,
     capabilities: object = {},
     protocolVersion = '2025-11-25',
+    token = running.token,
   ): Promise<SseClient> {
     const url = `${running.url}/mcp`;
-    const headers = { ...running.headers(), 'content-type': 'application/json' };
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const clientInfo = { name: 'test', version: '1.0.0' };
     const params = { protocolVersion, capabilities, clientInfo };
     const { response } = await new SseClient(url, headers).post({ id: 0, method: 'initialize', params });

@@ -8,8 +8,10 @@ import { createInterface } from 'node:readline';
 import type { ServerEntry } from '@mcpbridge/orchestrator/config/server-entry.js';
 import { createLog } from '@mcpbridge/orchestrator/log.js';
 import { McpProvider, type McpProviderOptions } from '@mcpbridge/orchestrator/providers/mcp/mcp-provider.js';
+import { ProcessPlaces } from '@mcpbridge/orchestrator/providers/mcp/process-places.js';
 import type { Caller, CallListener, ToolProvider } from '@mcpbridge/orchestrator/providers/provider.js';
 import type { JsonObject, RpcNotification } from '@mcpbridge/shared/json-rpc.js';
+import type { Era } from '@mcpbridge/shared/protocol.js';
 import { resultText, type ToolResult } from '@mcpbridge/shared/tools.js';
 import { ended, eventually, fixture, plainEnv, startNode } from './processes.js';
 
@@ -17,7 +19,7 @@ import { ended, eventually, fixture, plainEnv, startNode } from './processes.js'
 export class TestCaller implements Caller {
   readonly told: RpcNotification[] = [];
   readonly asked: { method: string; params: JsonObject | undefined }[] = [];
-  readonly era = 'legacy';
+  era: Era = 'legacy';
   answer: unknown = { action: 'accept' };
 
   constructor(
@@ -74,6 +76,7 @@ export class Upstreams {
       home: tmpdir(),
       idleTimeoutMs: 0,
       maxMessageBytes: 64 * 1024 * 1024,
+      places: new ProcessPlaces(100),
       log: createLog('none'),
       ...options,
     });

@@ -53,6 +53,8 @@ function start(events: Partial<PeerEvents> = {}) {
     question: async () => ({}),
     spent: () => undefined,
     closed: () => undefined,
+    server: 'far',
+    bounded: () => undefined,
     ...events,
   });
   return { wire, peer, notified };

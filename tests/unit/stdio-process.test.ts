@@ -113,12 +113,13 @@ describe('a server that closes a pipe and lives on', () => {
 describe('the end of the orchestrator', () => {
   const OWNER = `
     import { McpProvider } from '@mcpbridge/orchestrator/providers/mcp/mcp-provider.js';
+    import { ProcessPlaces } from '@mcpbridge/orchestrator/providers/mcp/process-places.js';
     import { createLog } from '@mcpbridge/orchestrator/log.js';
     const [server, how] = process.argv.slice(1);
     const { PATH, TRACE_FILE, GRANDCHILD } = process.env;
     const env = { TRACE_FILE, GRANDCHILD, IGNORE_STDIN_END: '1', IGNORE_SIGTERM: '1' };
     const entry = { id: 'x', isolation: 'session', transport: { kind: 'stdio', command: process.execPath, args: [server], env } };
-    const options = { env: { PATH }, idleTimeoutMs: 0, maxMessageBytes: 1e6, log: createLog('none') };
+    const options = { env: { PATH }, idleTimeoutMs: 0, maxMessageBytes: 1e6, places: new ProcessPlaces(9), log: createLog('none') };
     await new McpProvider(entry, options).refresh();
     console.log('ready');
     if (how === 'exit') process.exit(1);

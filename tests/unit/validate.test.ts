@@ -38,10 +38,35 @@ describe('a schema', () => {
     expect(compileSchema(tree)({ next: { next: { value: 'x' } } })).toEqual([
       '/next/next/value: must be number, got string',
     ]);
+    const whole = { properties: { next: { $ref: '#' }, value: { type: 'number' } } };
+    expect(compileSchema(whole)({ next: { next: { value: 'x' } } })).toEqual([
+      '/next/next/value: must be number, got string',
+    ]);
     const shared = { properties: { a: { type: 'string' }, b: { $ref: '#/properties/a' } } };
     expect(compileSchema({ $schema: DRAFT_07, ...shared })({ b: 1 })).toEqual([
       '/b: must be string, got number',
     ]);
+  });
+});
+
+describe('a schema whose check would not end', () => {
+  const twice = ($ref: string) => ({ allOf: [{ $ref }, { $ref }] });
+  const doubling = Object.fromEntries(
+    Array.from({ length: 40 }, (_, index) => [`d${index}`, index < 39 ? twice(`#/$defs/d${index + 1}`) : {}]),
+  );
+  test.each([
+    ['refers to itself at one and the same place', { $ref: '#' }],
+    [
+      'does so by two steps',
+      { $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } }, not: { $ref: '#/$defs/a' } },
+    ],
+    ['does so by an anchor', { $dynamicAnchor: 'n', anyOf: [{ $dynamicRef: '#n' }, {}] }],
+    ['does so by an address', { $defs: { a: { $id: 'urn:a', not: { $ref: 'urn:a' } } }, $ref: 'urn:a' }],
+    ['does so far below', { properties: { x: { items: { not: { $ref: '#/properties/x/items' } } } } }],
+    ['doubles at every step', { $defs: doubling, ...twice('#/$defs/d0') }],
+    ['is very large', { description: 'x'.repeat(200_000) }],
+  ])('is refused when it %s', (_how, schema) => {
+    expect(() => compileSchema(schema)).toThrow('too large, or branches without end');
   });
 });
 

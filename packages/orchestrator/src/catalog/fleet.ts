@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { messageOf } from '@mcpbridge/shared/errors.js';
+import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import type { ToolDefinition } from '@mcpbridge/shared/tools.js';
 import type { ConfiguredServer, ServerEntry } from '../config/server-entry.js';
 import type { Log } from '../log.js';
-import type { ToolProvider } from '../providers/provider.js';
+import { isRelay, type McpRelay, type ToolProvider } from '../providers/provider.js';
 import type { Catalog } from './catalog.js';
 
 /** Tool lists of earlier runs, kept under the hash of the configuration that gave them. */
@@ -15,7 +15,7 @@ export interface ToolLists {
 interface FleetDeps {
   catalog: Catalog;
   lists: ToolLists;
-  create(entry: ServerEntry): ToolProvider;
+  create(entry: ServerEntry): McpRelay;
   log: Log;
 }
 
@@ -31,6 +31,8 @@ export interface DiscoveryOutcome {
 /** The upstreams as the configuration wants them: started, exchanged and closed one by one, never all for one. */
 export class Fleet {
   private readonly hashes = new Map<string, string>();
+  /** Out of the catalog, but with calls that still run. */
+  private readonly retiring = new Set<McpRelay>();
   servers: readonly ConfiguredServer[] = [];
 
   constructor(private readonly deps: FleetDeps) {}
@@ -68,6 +70,30 @@ export class Fleet {
       : outcome({ outcome: 'ok', tools });
   }
 
+  /** Ends its connections; its calls fail until it is started. @throws UNKNOWN_SERVER, PROVIDER_UNAVAILABLE */
+  async stop(id: string): Promise<void> {
+    await this.relay(id).stop();
+  }
+
+  /** Rejects never for a server that fails: its health says why. @throws UNKNOWN_SERVER, PROVIDER_UNAVAILABLE */
+  async start(id: string): Promise<void> {
+    await this.relay(id)
+      .start()
+      .catch(() => undefined);
+    this.deps.catalog.changed();
+  }
+
+  /** Ends those too that still let calls finish. */
+  async close(): Promise<void> {
+    await Promise.all([...this.retiring].map((provider) => provider.close()));
+  }
+
+  private relay(id: string): McpRelay {
+    const provider = this.deps.catalog.usable(id);
+    if (isRelay(provider)) return provider;
+    throw new AppError('UNKNOWN_SERVER', `"${id}" is no server of the configuration.`);
+  }
+
   private async bring(server: ConfiguredServer): Promise<void> {
     const { catalog, lists, create } = this.deps;
     if (server.state === 'faulty') catalog.setUnusable(server.id, server.faults.join(' '));
@@ -98,6 +124,8 @@ export class Fleet {
     const provider = this.deps.catalog.provider(id);
     this.hashes.delete(id);
     this.deps.catalog.remove(id);
-    void provider?.close();
+    if (!provider || !isRelay(provider)) return;
+    this.retiring.add(provider);
+    void provider.retire().finally(() => this.retiring.delete(provider));
   }
 }

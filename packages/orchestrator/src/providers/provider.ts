@@ -60,10 +60,15 @@ export interface ProviderCall {
   listener?: CallListener;
 }
 
-/** `reason` is a sentence for people; `retryAt` in milliseconds since the epoch. */
+/**
+ * Taken from what really happened, never from what was known before. `reason` is a sentence for people; `retryAt`, in
+ * milliseconds since the epoch, is when it is tried again without being asked.
+ */
 export type Health =
   | { state: 'starting' }
   | { state: 'ready' }
+  /** It works, but lately a connection of it broke or stopped answering. */
+  | { state: 'degraded'; reason: string; retryAt?: number }
   | { state: 'failed'; reason: string; retryAt?: number }
   | { state: 'stopped' };
 
@@ -71,6 +76,14 @@ export type Health =
 export interface RejectedTool {
   name: string;
   reason: string;
+}
+
+/** Where a server was held within bounds: of what, a sentence for people, how often, and when last (milliseconds since the epoch). */
+export interface Bounded {
+  what: string;
+  reason: string;
+  times: number;
+  lastAt: number;
 }
 
 export interface ToolList {
@@ -121,8 +134,16 @@ export interface RelayOptions {
 export interface McpRelay extends ToolProvider {
   /** The last lines that its processes wrote on stderr, oldest first. */
   readonly stderr: readonly string[];
+  /** What it sent too much of. */
+  readonly bounded: readonly Bounded[];
   /** From its latest connection; undefined while there was none. */
   readonly about: Opened | undefined;
+  /** Ends every connection at once; calls fail until `start`. */
+  stop(): Promise<void>;
+  /** Usable again, whatever failed before; rejects with PROVIDER_UNAVAILABLE and the reason. */
+  start(): Promise<ToolList>;
+  /** Takes no new calls, lets running ones finish, then closes; resolves when nothing is left. */
+  retire(): Promise<void>;
   /** Opens the caller's connection if it is not open. */
   opened(caller: Caller): Promise<Opened>;
   /**

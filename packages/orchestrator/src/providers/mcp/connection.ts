@@ -12,12 +12,15 @@ import type { Routing } from './routing.js';
 import type { SessionMemory } from './session-memory.js';
 import type { Transport, TransportContext } from './transport.js';
 
-const START_TIMEOUT_MS = 30_000;
+export const START_TIMEOUT_MS = 30_000;
 
 /** An open connection to one upstream, of whatever era and transport. */
 export class Connection {
   /** On the clock of `performance.now()`, by which two uses within one millisecond still have an order. */
   lastUsed = performance.now();
+  readonly openedAt = performance.now();
+  /** Under way while somebody wants to know whether it still answers. */
+  examined: Promise<void> | undefined;
   private readonly modern: ModernSpeaker | undefined;
 
   constructor(
@@ -43,6 +46,25 @@ export class Connection {
       ? this.modern.request(method, sent, options)
       : this.peer.request(method, sent, options);
     return method === 'tools/call' ? answer : this.remember(method, params, answer);
+  }
+
+  /** Whether it answers anything at all within `ms`, be it an error; false also when it breaks meanwhile. */
+  async answers(ms: number): Promise<boolean> {
+    const patience = new Cancel();
+    const late = new AppError('CALL_CANCELLED', 'There was no answer in time.');
+    const timer = setTimeout(() => patience.abort(late), ms);
+    const options = { signal: patience.signal, background: true };
+    try {
+      await (this.modern
+        ? this.modern.request('server/discover', undefined, options)
+        : this.peer.request('ping', undefined, options));
+      return true;
+    } catch {
+      // An error is an answer, too; what broke has told its own listeners.
+      return !patience.aborted && !this.peer.isClosed;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Tells the server of everything that is cancelled by the end. */

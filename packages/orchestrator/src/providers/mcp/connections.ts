@@ -1,9 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Cancel, type CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import type { Caller } from '../provider.js';
 import { abortReason, orAborted } from './abort.js';
 import { Breaker, type Failure } from './breaker.js';
 import type { Connection } from './connection.js';
+import type { RoomMaker } from './process-places.js';
 import type { Routing } from './routing.js';
 import type { SessionMemory } from './session-memory.js';
 
@@ -36,10 +38,13 @@ interface PoolOptions {
 }
 
 /** The connections to one server: at most one a session, opened at the first use and closed when idle. */
-export class Connections {
+export class Connections implements RoomMaker {
   private readonly slots = new Map<string, Slot>();
   private readonly breaker = new Breaker();
   private readonly leaving = new Set<Promise<void>>();
+  /** They take nothing new, and end when what runs on them has ended. */
+  private readonly outgoing = new Map<Routing, Connection>();
+  private whenAllGone: (() => void) | undefined;
 
   constructor(private readonly options: PoolOptions) {}
 
@@ -75,9 +80,36 @@ export class Connections {
   /** It takes no new requests; the next use opens another. False when it was not in use any more. */
   forget(routing: Routing): boolean {
     for (const slot of this.slots.values()) {
-      if (slot.connection?.routing === routing) return this.clear(slot) !== undefined;
+      if (slot.connection?.routing !== routing) continue;
+      this.outgoing.set(routing, slot.connection);
+      this.clear(slot);
+      return true;
     }
     return false;
+  }
+
+  /** It is closed. */
+  gone(routing: Routing): void {
+    this.outgoing.delete(routing);
+    if (this.outgoing.size === 0) this.whenAllGone?.();
+  }
+
+  /** All connections end as soon as nothing runs on them; resolves when the last one has. */
+  async retire(): Promise<void> {
+    await Promise.all([...this.slots.values()].map((slot) => this.letGo(slot)));
+    if (this.outgoing.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.whenAllGone = resolve;
+    });
+  }
+
+  idleSince(): number | undefined {
+    return this.idlest((slot) => this.mayClose(slot))?.connection?.lastUsed;
+  }
+
+  async closeIdlest(): Promise<void> {
+    const slot = this.idlest((candidate) => this.mayClose(candidate));
+    if (slot) await this.closeIdle(slot);
   }
 
   async end(key: string, reason: AppError): Promise<void> {
@@ -95,6 +127,7 @@ export class Connections {
   /** Ends all, and waits for those that were already leaving. */
   async endAll(reason: AppError): Promise<void> {
     await Promise.all([...this.slots.keys()].map((key) => this.end(key, reason)));
+    for (const connection of this.outgoing.values()) void this.leave(connection.close(reason));
     await Promise.all(this.leaving);
     this.breaker.reset();
   }
@@ -128,19 +161,35 @@ export class Connections {
 
   private makeRoom(): void {
     const { server, maxConnections } = this.options;
-    const open = [...this.slots.values()].filter((slot) => slot.connection);
-    const opening = [...this.slots.values()].filter((slot) => slot.opening).length;
-    if (open.length + opening < maxConnections) return;
-    const [oldest] = open
-      .filter(({ key, connection }) => key !== COMMON && connection?.isIdle)
-      .sort((a, b) => (a.connection?.lastUsed ?? 0) - (b.connection?.lastUsed ?? 0));
+    const inUse = [...this.slots.values()].filter((slot) => slot.connection || slot.opening);
+    if (inUse.length < maxConnections) return;
+    const oldest = this.idlest(({ key }) => key !== COMMON);
     if (!oldest) {
       throw new AppError(
         'PROVIDER_UNAVAILABLE',
         `Server "${server}" has all of its ${maxConnections} connections in use; try again when a call has ended.`,
       );
     }
-    this.closeIdle(oldest);
+    void this.closeIdle(oldest);
+  }
+
+  private mayClose({ key, connection }: Slot): boolean {
+    return connection !== undefined && !this.options.mustStay(key, connection);
+  }
+
+  private idlest(fits: (slot: Slot) => boolean): Slot | undefined {
+    return [...this.slots.values()]
+      .filter((slot) => slot.connection?.isIdle && fits(slot))
+      .sort((a, b) => (a.connection?.lastUsed ?? 0) - (b.connection?.lastUsed ?? 0))[0];
+  }
+
+  private async letGo(slot: Slot): Promise<void> {
+    await slot.opening?.catch(() => {
+      // Whoever asked for it hears of the failure.
+    });
+    // Whoever waited for it gets to use it.
+    await nextTurn();
+    slot.connection?.peer.spent();
   }
 
   /** One timer a connection, set anew only when it fires: a call costs no timer. */
@@ -152,13 +201,13 @@ export class Connections {
       const left = connection.lastUsed + this.options.idleTimeoutMs - performance.now();
       const stays = !connection.isIdle || this.options.mustStay(slot.key, connection);
       if (stays || left > 0) this.watchIdle(slot, stays ? this.options.idleTimeoutMs : left);
-      else this.closeIdle(slot);
+      else void this.closeIdle(slot);
     }, ms).unref();
   }
 
-  private closeIdle(slot: Slot): void {
+  private async closeIdle(slot: Slot): Promise<void> {
     const connection = this.clear(slot);
-    if (connection) void this.leave(connection.close(new AppError('CALL_CANCELLED', 'It was not in use.')));
+    if (connection) await this.leave(connection.close(new AppError('CALL_CANCELLED', 'It was not in use.')));
   }
 
   private clear(slot: Slot): Connection | undefined {

@@ -2,11 +2,18 @@ import { type ChildProcess, spawn } from 'node:child_process';
 
 /**
  * Reads `+ ID` and `- ID` of process groups. Its input ends when the orchestrator is gone, however that came;
- * what is still noted then is ended. It has a group of its own, so a Ctrl-C does not reach it.
+ * what is still noted then is ended. It has a group of its own, so a Ctrl-C does not reach it. The groups are stopped
+ * first: while their processes hold still, those that left the group by setsid are found as children of children.
  */
 const SCRIPT = `
 trap '' HUP INT TERM
 groups=' '
+below() {
+  for child in $(cat "/proc/$1/task/"*/children); do
+    echo "$child"
+    below "$child"
+  done
+}
 while read -r sign id; do
   case $sign in
     +) groups="$groups$id " ;;
@@ -14,9 +21,13 @@ while read -r sign id; do
   esac
 done
 [ "$groups" = ' ' ] && exit 0
-for id in $groups; do kill -s TERM -- "-$id"; done
+for id in $groups; do kill -s STOP -- "-$id"; done
+strays=$(for id in $groups; do below "$id"; done)
+for id in $groups; do kill -s TERM -- "-$id"; kill -s CONT -- "-$id"; done
+for id in $strays; do kill -s TERM "$id"; done
 sleep 2
 for id in $groups; do kill -s KILL -- "-$id"; done
+for id in $strays; do kill -s KILL "$id"; done
 `;
 
 const guarded = new Set<number>();

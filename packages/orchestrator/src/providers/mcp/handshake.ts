@@ -1,6 +1,6 @@
-import { Cancel, type CancelSignal } from '@mcpbridge/shared/cancel.js';
+import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
-import { isObject, type JsonObject, RpcFailure } from '@mcpbridge/shared/json-rpc.js';
+import { isObject, type JsonObject, RPC, RpcFailure } from '@mcpbridge/shared/json-rpc.js';
 import {
   type Era,
   LATEST_LEGACY,
@@ -11,7 +11,6 @@ import {
 } from '@mcpbridge/shared/protocol.js';
 import { VERSION } from '../../version.js';
 import type { Opened } from '../provider.js';
-import { orAborted } from './abort.js';
 import type { Peer } from './peer.js';
 import type { Transport } from './transport.js';
 
@@ -46,8 +45,17 @@ export async function shakeHands(
   let refusal: unknown;
   for (const [index, era] of eras.order.entries()) {
     try {
-      if (era === 'legacy') return await initialize(server, peer, transport, self, signal);
-      return await discover(server, peer, self, signal, index < eras.order.length - 1);
+      const greet = (isWanted?: () => boolean) => initialize(server, peer, transport, self, signal, isWanted);
+      if (era === 'legacy') return await greet();
+      const opened = await discover(
+        server,
+        peer,
+        self,
+        signal,
+        index < eras.order.length - 1 ? greet : undefined,
+      );
+      if (opened.era === 'legacy') eras.refused('modern');
+      return opened;
     } catch (error) {
       if (signal.aborted || (era === 'legacy' && !(error instanceof RpcFailure))) throw error;
       eras.refused(era);
@@ -65,13 +73,16 @@ async function initialize(
   transport: Transport,
   { capabilities, hello }: Self,
   signal: CancelSignal,
+  isWanted = () => true,
 ): Promise<Opened> {
   const { protocolVersion: wanted, clientInfo = CLIENT_INFO, ...more } = hello ?? {};
   const protocolVersion = LEGACY_VERSIONS.find((known) => known === wanted) ?? LATEST_LEGACY;
   const params = { ...more, protocolVersion, capabilities, clientInfo };
   const opened = readInitialize(server, await peer.request('initialize', params, { signal }));
-  transport.agreed(opened.version);
-  peer.notify('notifications/initialized');
+  if (isWanted()) {
+    transport.agreed(opened.version);
+    peer.notify('notifications/initialized');
+  }
   return opened;
 }
 
@@ -80,22 +91,48 @@ async function discover(
   peer: Peer,
   { capabilities, hello }: Self,
   signal: CancelSignal,
-  mayTurnBack: boolean,
+  greet: ((isWanted: () => boolean) => Promise<Opened>) | undefined,
 ): Promise<Opened> {
-  const answer = peer.request(
-    'server/discover',
-    { _meta: modernMeta(capabilities, hello?.clientInfo) },
-    { signal },
+  const ask = () =>
+    peer.request('server/discover', { _meta: modernMeta(capabilities, hello?.clientInfo) }, { signal });
+  const modern = ask()
+    .catch((error) => {
+      if (!offersOurs(error)) throw error;
+      return ask();
+    })
+    .then((result) => readDiscover(server, result));
+  if (!greet) return modern;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, DISCOVER_MS, undefined);
+  });
+  const opened = await Promise.race([modern, late]).finally(() => clearTimeout(timer));
+  if (opened) return opened;
+  return firstOf(modern, greet);
+}
+
+/** A server that is only slow answers in the order of the questions; one of the legacy era may never answer the first. */
+async function firstOf(
+  modern: Promise<Opened>,
+  greet: (isWanted: () => boolean) => Promise<Opened>,
+): Promise<Opened> {
+  let isModern = false;
+  modern.then(
+    () => {
+      isModern = true;
+    },
+    () => undefined, // what initialize is answered counts then
   );
-  if (!mayTurnBack) return readDiscover(server, await answer);
-  const patience = new Cancel();
-  const late = new AppError('PROVIDER_UNAVAILABLE', `Server "${server}" did not answer server/discover.`);
-  const timer = setTimeout(() => patience.abort(late), DISCOVER_MS);
-  try {
-    return readDiscover(server, await orAborted(answer, patience.signal));
-  } finally {
-    clearTimeout(timer);
-  }
+  const legacy = greet(() => !isModern);
+  return Promise.any([modern, legacy]).catch(() => legacy);
+}
+
+/** A refusal that names a version which we speak; the specification wants a second try then (2026-07-28, versioning). */
+function offersOurs(error: unknown): boolean {
+  if (!(error instanceof RpcFailure) || error.code !== RPC.unsupportedVersion || !isObject(error.data))
+    return false;
+  const { supported } = error.data;
+  return Array.isArray(supported) && MODERN_VERSIONS.some((version) => supported.includes(version));
 }
 
 /** `_meta` of every request to a modern server: it keeps nothing between two of them. */

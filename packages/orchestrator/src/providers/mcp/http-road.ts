@@ -1,7 +1,10 @@
 import { TransformStream } from 'node:stream/web';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { Agent, fetch, type Response as UndiciResponse } from 'undici';
 
+/** Between two parts of a stream that floods, which take about a fifth of this. */
+const REST_MS = 50;
 const EVENT_ENDS = ['\n\n', '\n\r\n'];
 
 /**
@@ -16,6 +19,8 @@ export class HttpRoad {
     private readonly maxBytes: number,
     /** Hears of a message that is too large, with the id of the request that it came upon. */
     private readonly refuse: (id: number | undefined, error: AppError) => void,
+    /** The server sends more of its own accord than is taken: its streams are read slowly. */
+    private readonly isFlooding: () => boolean,
   ) {}
 
   async fetch(url: string | URL, init: RequestInit = {}): Promise<Response> {
@@ -41,7 +46,7 @@ export class HttpRoad {
     const announced = Number(headers.get('content-length') ?? Number.NaN);
     if (!body || announced <= this.maxBytes) return response as Response;
     const isEventStream = headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-    const limit = limited(this.maxBytes, isEventStream, () => this.tooLarge(request));
+    const limit = limited(this.maxBytes, isEventStream, () => this.tooLarge(request), this.isFlooding);
     return new Response(body.pipeThrough(limit), { status, statusText, headers: [...headers] });
   }
 
@@ -56,10 +61,11 @@ export class HttpRoad {
 }
 
 /** Breaks off at a message of more than `limit` bytes: a JSON body is one; an event stream, which may go on for days, has many. */
-function limited(limit: number, isEventStream: boolean, tooLarge: () => Error) {
+function limited(limit: number, isEventStream: boolean, tooLarge: () => Error, isFlooding: () => boolean) {
   let bytes = 0;
   return new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
+    async transform(chunk, controller) {
+      if (isFlooding()) await sleep(REST_MS);
       const end = isEventStream ? lastEventEnd(chunk) : -1;
       bytes = end === -1 ? bytes + chunk.length : chunk.length - end;
       if (bytes > limit) controller.error(tooLarge());

@@ -62,7 +62,12 @@ class HttpTransport implements Transport {
     private readonly context: TransportContext,
   ) {
     this.url = new URL(entry.url);
-    this.road = new HttpRoad(server, context.maxMessageBytes, (id, error) => this.refuse(id, error));
+    this.road = new HttpRoad(
+      server,
+      context.maxMessageBytes,
+      (id, error) => this.refuse(id, error),
+      () => this.events?.isFlooding ?? false,
+    );
     const requestInit = { headers: entry.headers };
     this.remote =
       entry.kind === 'sse'

@@ -6,7 +6,7 @@ export class LineRing {
 
   constructor(
     private readonly size: number,
-    private readonly next?: LineRing,
+    private readonly next?: { push(line: string): void },
   ) {}
 
   push(line: string): void {

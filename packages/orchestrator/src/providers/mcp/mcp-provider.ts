@@ -1,4 +1,4 @@
-import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
+import { Cancel, type CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import { paramHeaders } from '@mcpbridge/shared/param-headers.js';
@@ -7,19 +7,38 @@ import type { ToolResult } from '@mcpbridge/shared/tools.js';
 import type { ServerEntry } from '../../config/server-entry.js';
 import type { Log } from '../../log.js';
 import type { Settings } from '../../settings.js';
-import type { Caller, Health, McpRelay, Opened, ProviderCall, RelayOptions, ToolList } from '../provider.js';
-import { type Connection, openConnection } from './connection.js';
+import type {
+  Bounded,
+  Caller,
+  Health,
+  McpRelay,
+  Opened,
+  ProviderCall,
+  RelayOptions,
+  ToolList,
+} from '../provider.js';
+import { orAborted } from './abort.js';
+import { Bounds } from './bounds.js';
+import { Comeback } from './comeback.js';
+import { type Connection, openConnection, START_TIMEOUT_MS } from './connection.js';
 import { COMMON, Connections } from './connections.js';
 import type { Eras } from './handshake.js';
 import { LineRing } from './line-ring.js';
 import { listTools } from './lists.js';
+import type { ProcessPlaces } from './process-places.js';
 import { Routing } from './routing.js';
 import { type ListChangedListener, ServerTools } from './server-tools.js';
 import type { SessionMemory } from './session-memory.js';
+import { Trouble } from './trouble.js';
 
 const STDERR_LINES = 200;
 const LAST_WORDS = 3;
 const MAX_CONNECTIONS = 64;
+/** A server that answers nothing for so long after a call's deadline has stopped working. */
+const ANSWERS_WITHIN_MS = 3000;
+/** Over a network: after so long without use a connection may be gone without a sign of it. */
+const TRUSTED_MS = 30_000;
+const REMOTE_ANSWERS_WITHIN_MS = 5000;
 /** Requests that change nothing, or nothing more when they come twice. */
 const READS =
   /^(tools\/list|resources\/|prompts\/|completion\/|logging\/|ping$|tasks\/(get|list|result|cancel)$)/;
@@ -29,6 +48,10 @@ export interface McpProviderOptions
   log: Log;
   /** Connections, and so processes, that this server may have at once. */
   maxConnections?: number;
+  /** Shared by all servers. */
+  places: ProcessPlaces;
+  /** Milliseconds without use after which a connection over a network is asked whether it still answers. */
+  trustedMs?: number;
 }
 
 /** One upstream MCP server, whatever its transport and era. */
@@ -38,7 +61,18 @@ export class McpProvider implements McpRelay {
   private readonly pool: Connections;
   private readonly tools: ServerTools;
   private readonly lines = new LineRing(STDERR_LINES);
-  private stopped = false;
+  private readonly bounds: Bounds;
+  private readonly said = {
+    push: (line: string) => {
+      this.lines.push(line);
+      this.options.log.debug(`Server "${this.id}" says: ${line}`);
+    },
+  };
+  private readonly trouble = new Trouble();
+  private readonly comeback = new Comeback(() => this.refresh().then(() => this.tools.announce()));
+  /** Why it takes no calls. */
+  private refusal: AppError | undefined;
+  private isStopped = false;
   /** Found out once, for the life of this configuration. */
   private readonly refusedEras = new Set<Era>();
   /** What the latest connection was told. */
@@ -49,6 +83,7 @@ export class McpProvider implements McpRelay {
     private readonly options: McpProviderOptions,
   ) {
     this.id = entry.id;
+    this.bounds = new Bounds(entry.id, options.log);
     this.tools = new ServerTools(entry.id, (key) => this.readTools(key), options.log);
     this.pool = new Connections({
       server: entry.id,
@@ -57,6 +92,7 @@ export class McpProvider implements McpRelay {
       connect: (key, caller, memory, over) => this.connect(key, caller, memory, over),
       mustStay: (key, { opened }) => key === COMMON && announcesTools(opened),
     });
+    options.places.join(this.pool);
   }
 
   get listed(): ToolList | undefined {
@@ -69,10 +105,13 @@ export class McpProvider implements McpRelay {
   }
 
   get health(): Health {
-    if (this.stopped) return { state: 'stopped' };
+    if (this.isStopped) return { state: 'stopped' };
     if (this.pool.failure) return { state: 'failed', ...this.pool.failure };
-    if (this.tools.failure !== undefined) return { state: 'failed', reason: this.tools.failure };
-    return this.listed ? { state: 'ready' } : { state: 'starting' };
+    const next = this.comeback.at === undefined ? {} : { retryAt: this.comeback.at };
+    if (this.tools.failure !== undefined) return { state: 'failed', reason: this.tools.failure, ...next };
+    if (!this.listed) return { state: 'starting' };
+    const { reason } = this.trouble;
+    return reason === undefined ? { state: 'ready' } : { state: 'degraded', reason, ...next };
   }
 
   /** The last lines that the server's processes wrote on stderr, and on stdout beside the protocol. */
@@ -80,12 +119,25 @@ export class McpProvider implements McpRelay {
     return this.lines.lines;
   }
 
-  refresh(): Promise<ToolList> {
-    return this.tools.refresh();
+  get bounded(): readonly Bounded[] {
+    return this.bounds.list;
+  }
+
+  async refresh(): Promise<ToolList> {
+    try {
+      return await this.tools.refresh();
+    } catch (error) {
+      // What nobody's patience mends waits for somebody's hand.
+      const mayPass = !(error instanceof AppError) || error.retryable;
+      if (mayPass && !this.refusal) this.comeback.plan({ notBefore: this.pool.failure?.retryAt });
+      throw error;
+    }
   }
 
   async call({ caller, tool, args, meta, more, signal, listener }: ProviderCall): Promise<ToolResult> {
-    const params: JsonObject = { ...more, name: tool, arguments: args };
+    const params: JsonObject = more
+      ? { ...more, name: tool, arguments: args }
+      : { name: tool, arguments: args };
     if (meta) params._meta = meta;
     const repeatable = () => isRepeatable(this.tools.find(caller.sessionId, tool)?.annotations);
     const origin = { caller, listener };
@@ -135,7 +187,7 @@ export class McpProvider implements McpRelay {
   /** What the server said of itself to this session; connects if need be. */
   async opened(caller: Caller, signal?: CancelSignal): Promise<Opened> {
     const key = this.keyOf(caller);
-    this.refuseIfStopped();
+    this.refuseIfEnded();
     return (await this.pool.get(key, caller, signal)).opened;
   }
 
@@ -153,19 +205,35 @@ export class McpProvider implements McpRelay {
 
   /** Ends every connection; calls fail until `start`. */
   async stop(): Promise<void> {
-    this.stopped = true;
+    this.isStopped = true;
+    this.refusal = new AppError('PROVIDER_UNAVAILABLE', `Server "${this.id}" is stopped.`, {
+      retryable: false,
+    });
+    this.comeback.forget();
     await this.pool.endAll(new AppError('CALL_CANCELLED', `Server "${this.id}" is being stopped.`));
   }
 
   /** Usable again, at once and whatever failed before. */
   async start(): Promise<ToolList> {
-    this.stopped = false;
+    this.isStopped = false;
+    this.refusal = undefined;
     this.pool.forgive();
+    this.trouble.forget();
+    this.comeback.forget();
     return this.refresh();
   }
 
-  close(): Promise<void> {
-    return this.stop();
+  async retire(): Promise<void> {
+    const sentence = `Server "${this.id}" was changed in the configuration while the call was on its way; call again.`;
+    this.refusal = new AppError('PROVIDER_UNAVAILABLE', sentence);
+    this.comeback.forget();
+    await this.pool.retire();
+    await this.close();
+  }
+
+  async close(): Promise<void> {
+    this.options.places.leave(this.pool);
+    await this.stop();
   }
 
   /**
@@ -179,17 +247,20 @@ export class McpProvider implements McpRelay {
     repeatable: () => boolean,
     use: (connection: Connection) => Promise<T>,
   ): Promise<T> {
-    this.refuseIfStopped();
+    this.refuseIfEnded();
     const key = this.keyOf(caller);
-    const connection = this.pool.ready(key) ?? (await this.pool.get(key, caller, signal));
+    const connection = this.trusted(key) ?? (await this.connected(key, caller, signal));
     if (caller && key !== COMMON) connection.routing.caller = caller;
     try {
-      return await use(connection);
+      const result = await use(connection);
+      this.trouble.over();
+      return result;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
+      if (error.code === 'CALL_TIMEOUT') void this.examine(connection, ANSWERS_WITHIN_MS);
       const neverStarted = error.retryable && this.pool.ready(key) !== connection;
       if (!neverStarted && !(error.code === 'CONNECTION_LOST' && repeatable())) throw lostDuring(what, error);
-      this.refuseIfStopped();
+      this.refuseIfEnded();
       const again = this.pool.ready(key) ?? (await this.pool.get(key, caller, signal));
       return use(again).catch((second) => {
         throw lostDuring(what, second);
@@ -201,9 +272,53 @@ export class McpProvider implements McpRelay {
     return caller !== undefined && this.entry.isolation === 'session' ? caller.sessionId : COMMON;
   }
 
-  private refuseIfStopped(): void {
-    if (!this.stopped) return;
-    throw new AppError('PROVIDER_UNAVAILABLE', `Server "${this.id}" is stopped.`, { retryable: false });
+  private refuseIfEnded(): void {
+    if (this.refusal) throw this.refusal;
+  }
+
+  /** The open connection, unless it may have died unnoticed: the way of nearly every call. */
+  private trusted(key: string): Connection | undefined {
+    const connection = this.pool.ready(key);
+    if (!connection || this.entry.transport.kind === 'stdio' || this.entry.transport.kind === 'docker')
+      return connection;
+    const { trustedMs = TRUSTED_MS } = this.options;
+    return performance.now() - connection.lastUsed < trustedMs || !connection.peer.isIdle
+      ? connection
+      : undefined;
+  }
+
+  private async connected(
+    key: string,
+    caller: Caller | undefined,
+    signal: CancelSignal,
+  ): Promise<Connection> {
+    const connection = this.pool.ready(key);
+    if (connection) await orAborted(this.examine(connection, REMOTE_ANSWERS_WITHIN_MS), signal);
+    return this.pool.get(key, caller, signal);
+  }
+
+  /** Asks whether it still answers, once for all who want to know; one that does not is replaced at its next use. */
+  private examine(connection: Connection, ms: number): Promise<void> {
+    connection.examined ??= this.replaceIfSilent(connection, ms).finally(() => {
+      connection.examined = undefined;
+    });
+    return connection.examined;
+  }
+
+  private async replaceIfSilent(connection: Connection, ms: number): Promise<void> {
+    if (connection.peer.isClosed || (await connection.answers(ms)) || connection.peer.isClosed) return;
+    this.trouble.note(
+      `Server "${this.id}" answered nothing for ${ms / 1000} s; its connection was given up.`,
+    );
+    this.options.log.warn(this.trouble.reason ?? '');
+    this.loseCommon(connection);
+    connection.peer.spent();
+  }
+
+  /** The connection that hears of changed tools is opened again without being asked for. */
+  private loseCommon({ routing, opened, openedAt }: Connection): void {
+    if (routing.caller || this.refusal || !announcesTools(opened)) return;
+    this.comeback.plan({ livedMs: performance.now() - openedAt });
   }
 
   private async connect(
@@ -212,24 +327,54 @@ export class McpProvider implements McpRelay {
     memory: SessionMemory,
     over: CancelSignal,
   ): Promise<Connection> {
-    const { env, home, maxMessageBytes, log } = this.options;
-    const context = { env, home, maxMessageBytes, log, words: new LineRing(LAST_WORDS, this.lines) };
+    const { env, home, maxMessageBytes, log, places } = this.options;
+    const words = new LineRing(LAST_WORDS, this.said);
+    const context = { env, home, maxMessageBytes, log, words, bounds: this.bounds };
+    const { startTimeoutMs: ms = START_TIMEOUT_MS, transport } = this.entry;
+    const isProcess = transport.kind === 'stdio' || transport.kind === 'docker';
+    const giveBack = isProcess ? await places.take(this.id, ms, over) : () => {};
+    let connection: Connection | undefined;
+    let leaving: Promise<void> | undefined;
     const routing = new Routing(this.id, key === COMMON ? undefined : caller, {
-      toolsChanged: (from) => this.tools.changed(from.caller?.sessionId, () => !this.stopped),
+      toolsChanged: (from) => this.tools.changed(from.caller?.sessionId, () => !this.refusal),
       dropped: () => log.debug(`Server "${this.id}": a message that belongs to no call was dropped.`),
+      bounded: (what, reason) => this.bounds.note(what, reason),
       spent: (from) => this.forget(from),
       closed: (from, reason) => {
-        if (this.forget(from)) log.warn(reason.message);
+        if (this.forget(from) && connection) this.lost(connection, reason);
+        this.pool.gone(from);
+        // Its processes may outlive it for a moment.
+        void connection?.close(reason).finally(giveBack);
       },
     });
-    const leaving = (ended: Promise<void>) => void this.pool.leave(ended);
-    const connection = await openConnection(this.entry, context, routing, memory, {
-      eras: this.erasFor(key === COMMON ? 'legacy' : (caller?.era ?? 'legacy')),
-      over,
-      leaving,
-    });
+    try {
+      connection = await openConnection(this.entry, context, routing, memory, {
+        eras: this.erasFor(key === COMMON ? this.usualEra : (caller?.era ?? 'legacy')),
+        over,
+        leaving: (ended) => {
+          leaving = this.pool.leave(ended);
+        },
+      });
+    } catch (error) {
+      void Promise.resolve(leaving).finally(giveBack);
+      throw error;
+    }
     this.about = connection.opened;
     return connection;
+  }
+
+  private lost(connection: Connection, reason: AppError): void {
+    this.options.log.warn(reason.message);
+    this.trouble.note(reason.message);
+    this.loseCommon(connection);
+  }
+
+  /**
+   * Of the connection that is nobody's. Over HTTP a legacy server refuses the question of the modern era at once; a
+   * program on stdio may wait for it in vain, or end.
+   */
+  private get usualEra(): Era {
+    return this.entry.transport.kind === 'http' ? 'modern' : 'legacy';
   }
 
   private erasFor(preferred: Era): Eras {
@@ -248,10 +393,24 @@ export class McpProvider implements McpRelay {
   }
 
   private async readTools(key: string): Promise<ToolList | undefined> {
-    this.refuseIfStopped();
+    this.refuseIfEnded();
+    const { startTimeoutMs: ms = START_TIMEOUT_MS } = this.entry;
+    const patience = new Cancel();
+    const sentence = `Server "${this.id}" did not list its tools within ${ms / 1000} s.`;
     const connection =
-      this.pool.ready(key) ?? (key === COMMON ? await this.pool.get(key, undefined) : undefined);
-    return connection && listTools((method, params) => connection.request(method, params));
+      this.trusted(key) ??
+      (key === COMMON ? await this.connected(key, undefined, patience.signal) : undefined);
+    if (!connection) return undefined;
+    const timer = setTimeout(() => patience.abort(new AppError('PROVIDER_UNAVAILABLE', sentence)), ms);
+    try {
+      return await listTools(
+        (method, params) => connection.request(method, params, { signal: patience.signal }),
+        (reason) => this.bounds.note('tools', reason),
+      );
+    } finally {
+      clearTimeout(timer);
+      if (patience.aborted) void this.examine(connection, ANSWERS_WITHIN_MS);
+    }
   }
 }
 

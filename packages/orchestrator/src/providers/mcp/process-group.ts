@@ -1,9 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { guardGroup, releaseGroup } from './group-guard.js';
+import { signalStrays, straysOf } from './strays.js';
 
 const AFTER_STDIN_END_MS = 500;
-const AFTER_TERM_MS = 2000;
+const AFTER_TERM_MS = 1000;
 const AFTER_KILL_MS = 1000;
 const LOOK_EVERY_MS = 15;
 
@@ -13,12 +14,12 @@ let hooked = false;
 
 /** Ends every group at once and does not wait: for the last moment of this process. */
 export function endAllGroups(): void {
-  for (const group of live) group.signal('SIGKILL');
+  for (const group of live) group.kill();
 }
 
 /**
  * A child that was spawned `detached`, with all that it starts. `npx` and `sh -c` leave the real server as a
- * grandchild, which a signal to the child alone would not reach.
+ * grandchild, which a signal to the child alone would not reach; one that leaves the group is looked up.
  */
 export class ProcessGroup {
   private ending: Promise<void> | undefined;
@@ -39,7 +40,13 @@ export class ProcessGroup {
     return this.ending;
   }
 
-  signal(signal: NodeJS.Signals): void {
+  kill(): void {
+    const strays = straysOf(this.id, this.id);
+    this.signal('SIGKILL');
+    signalStrays(strays, 'SIGKILL');
+  }
+
+  private signal(signal: NodeJS.Signals): void {
     try {
       if (POSIX) process.kill(-this.id, signal);
       else this.child.kill(signal);
@@ -49,13 +56,18 @@ export class ProcessGroup {
   }
 
   private async endInSteps(): Promise<void> {
+    // While the server lives: afterwards nothing tells whose they were.
+    const strays = straysOf(this.id, this.id);
     if (!(await this.goneWithin(AFTER_STDIN_END_MS))) {
       this.signal('SIGTERM');
+      // One that is stopped heeds nothing but this and SIGKILL.
+      this.signal('SIGCONT');
       if (!(await this.goneWithin(AFTER_TERM_MS))) {
         this.signal('SIGKILL');
         await this.goneWithin(AFTER_KILL_MS);
       }
     }
+    signalStrays(strays, 'SIGKILL');
     live.delete(this);
     releaseGroup(this.id);
   }

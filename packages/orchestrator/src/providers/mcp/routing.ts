@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
-import type { AppError } from '@mcpbridge/shared/errors.js';
+import { AppError } from '@mcpbridge/shared/errors.js';
 import {
   isObject,
   type JsonObject,
@@ -18,12 +19,18 @@ const COMMON_CAPABILITIES: JsonObject = {
   elicitation: { form: {}, url: {} },
 };
 
+/** After a reading of tools that changed, the next one waits so many times as long as it took. */
+const REST = 4;
+const SHORTEST_REST_MS = 100;
+const LONGEST_REST_MS = 2000;
+
 interface RoutingHooks {
   toolsChanged(routing: Routing): Promise<void>;
   /** A message that could not be given to anybody without showing it to the wrong one. */
   dropped(): void;
   spent(routing: Routing): void;
   closed(routing: Routing, reason: AppError): void;
+  bounded(what: string, reason: string): void;
 }
 
 /**
@@ -32,9 +39,12 @@ interface RoutingHooks {
  */
 export class Routing implements PeerEvents {
   private readings = 0;
+  /** On the clock of `performance.now()`. */
+  private nextReadingAt = 0;
+  private isOver = false;
 
   constructor(
-    private readonly server: string,
+    readonly server: string,
     /** Of the session that the connection belongs to, as it was at the last use; undefined on a common one. */
     public caller: Caller | undefined,
     private readonly hooks: RoutingHooks,
@@ -55,7 +65,9 @@ export class Routing implements PeerEvents {
       void this.toolsChanged(notification);
       return;
     }
-    const running = method === 'notifications/message' ? peer.running() : [];
+    // On a common connection a line may also be a late one of another session's call.
+    const isCertain = this.caller !== undefined || !peer.servesMany;
+    const running = method === 'notifications/message' && isCertain ? peer.running() : [];
     const listener = running.length === 1 ? running[0]?.listener : undefined;
     if (listener?.notification) listener.notification(plain(notification));
     else if (this.caller) this.caller.notify(this.server, plain(notification));
@@ -67,7 +79,13 @@ export class Routing implements PeerEvents {
     // One reading may be under way and one wait for it; what comes meanwhile is covered by the second.
     if (this.readings >= 2) return;
     this.readings += 1;
+    const pause = this.nextReadingAt - performance.now();
+    if (pause > 0) await sleep(pause, undefined, { ref: false });
+    if (this.isOver) return;
+    const started = performance.now();
     await this.hooks.toolsChanged(this);
+    const rest = REST * (performance.now() - started);
+    this.nextReadingAt = performance.now() + Math.min(Math.max(rest, SHORTEST_REST_MS), LONGEST_REST_MS);
     this.readings -= 1;
     this.caller?.notify(this.server, plain(notification));
   }
@@ -81,10 +99,21 @@ export class Routing implements PeerEvents {
     const running = peer.running();
     const askable = running.filter(({ listener }) => listener?.ask);
     // Over stdio nothing says which call a question belongs to. On a session's own connection any of its calls leads to
-    // its client, so the latest asks; on a common one only what surely is the asking call.
-    const asking = this.caller || running.length === 1 ? askable.at(-1) : undefined;
-    if (asking?.listener?.ask) return asking.listener.ask(method, params, signal);
-    const caller = this.caller ?? (running.length === 1 ? running[0]?.caller : undefined);
+    // its client, so the latest asks; on a common one only what surely is the asking call: the only one, unless the
+    // server may still be at one that another session has given up.
+    const isCertain = running.length === 1 && !(peer.servesMany && peer.hasAbandoned);
+    const asking = this.caller || isCertain ? askable.at(-1) : undefined;
+    if (asking?.listener?.ask) {
+      try {
+        return await asking.listener.ask(method, params, signal);
+      } catch (error) {
+        const callIsOver = error instanceof AppError && error.code === 'CALL_CANCELLED' && !signal.aborted;
+        if (!callIsOver || peer.running().includes(asking)) throw error;
+        // It was cancelled; the question may be that of another call of the session.
+        return this.question(method, params, signal, peer);
+      }
+    }
+    const caller = this.caller ?? (isCertain ? running[0]?.caller : undefined);
     if (caller) return caller.ask(this.server, method, params, signal);
     if (method === 'roots/list' && running.length === 0) return { roots: [] };
     throw new RpcFailure(RPC.internalError, `There is nobody who could be asked by ${method} here.`);
@@ -94,7 +123,12 @@ export class Routing implements PeerEvents {
     this.hooks.spent(this);
   }
 
+  bounded(what: string, reason: string): void {
+    this.hooks.bounded(what, reason);
+  }
+
   closed(reason: AppError): void {
+    this.isOver = true;
     this.hooks.closed(this, reason);
   }
 }

@@ -62,6 +62,11 @@ export class ServerTools {
     if (this.lists.forget(sessionId)) this.tell(sessionId);
   }
 
+  /** The lists were read anew, and may be others now. */
+  announce(): void {
+    this.tell(undefined);
+  }
+
   /** Heard after the new list has been read; answers how to stop hearing. */
   onChanged(listener: ListChangedListener): () => void {
     this.listeners.add(listener);

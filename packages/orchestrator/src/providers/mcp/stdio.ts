@@ -4,13 +4,18 @@ import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import { isObject, type RpcMessage } from '@mcpbridge/shared/json-rpc.js';
 import { TurnWriter } from '@mcpbridge/shared/turn-writer.js';
 import type { StdioTransportEntry } from '../../config/server-entry.js';
+import { Allowance } from './allowance.js';
 import { childEnvironment } from './child-environment.js';
+import { readPaced } from './paced.js';
 import { ProcessGroup } from './process-group.js';
 import { messageReader, programEnded, wordReader } from './server-output.js';
 import type { Transport, TransportContext, TransportEvents } from './transport.js';
 
 /** After a sign of the end, the time for all else that is to be heard of it. */
 const SETTLE_MS = 200;
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
+/** Of stderr, in KiB. */
+const WORDS_PER_SECOND = 5 * 1024;
 
 /** Starts the server's process in a group of its own, without a shell. */
 export async function openStdio(
@@ -51,6 +56,7 @@ function whyNotStarted({ command, cwd }: StdioTransportEntry, error: unknown): s
 class StdioTransport implements Transport {
   private events: TransportEvents | undefined;
   private readonly writer: TurnWriter;
+  private readonly spoken = new Allowance(WORDS_PER_SECOND);
   private finished = false;
 
   constructor(
@@ -66,19 +72,28 @@ class StdioTransport implements Transport {
     child.on('exit', () => this.finishSoon());
     child.on('close', () => this.finish());
     const errorLines = wordReader(context.words);
-    child.stderr.on('data', (chunk: Buffer) => errorLines.push(chunk));
+    readPaced(
+      child.stderr,
+      (chunk) => errorLines.push(chunk),
+      (chunk) => this.isChatty(chunk),
+    );
     child.stderr.on('end', () => errorLines.end());
   }
 
   listen(events: TransportEvents): void {
     this.events = events;
     const lines = messageReader(this.server, this.context, events);
-    this.child.stdout.on('data', (chunk: Buffer) => lines.push(chunk));
+    readPaced(
+      this.child.stdout,
+      (chunk) => lines.push(chunk),
+      () => events.isFlooding,
+    );
     this.child.stdout.on('end', () => lines.end());
   }
 
   send(message: RpcMessage): void {
-    if (this.child.stdin.writable) this.writer.write([Buffer.from(`${JSON.stringify(message)}\n`)]);
+    if (this.child.stdin.writableLength > MAX_UNREAD_BYTES) this.refuse(message);
+    else if (this.child.stdin.writable) this.writer.write([Buffer.from(`${JSON.stringify(message)}\n`)]);
   }
 
   agreed(): void {}
@@ -87,6 +102,27 @@ class StdioTransport implements Transport {
     if (this.child.stdin.writable) this.writer.flush();
     this.child.stdin.end();
     return this.group.end();
+  }
+
+  /** What the server does not read is not kept for it without end. */
+  private refuse(message: RpcMessage): void {
+    const { server, context, events } = this;
+    context.bounds.note(
+      'input',
+      `It leaves more than ${MAX_UNREAD_BYTES} bytes unread; what else is meant for it is refused.`,
+    );
+    if (!('id' in message && 'method' in message)) return;
+    const sentence = `Server "${server}" does not read what it is sent.`;
+    events?.failed(message.id, new AppError('PROVIDER_UNAVAILABLE', sentence));
+  }
+
+  private isChatty({ length }: Buffer): boolean {
+    if (this.spoken.allows(length)) return false;
+    this.context.bounds.note(
+      'stderr',
+      'It writes more than 5 MiB a second on stderr, which is read more slowly for it.',
+    );
+    return true;
   }
 
   /**

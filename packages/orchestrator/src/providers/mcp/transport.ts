@@ -1,13 +1,21 @@
 import type { AppError } from '@mcpbridge/shared/errors.js';
 import type { JsonObject, RpcId, RpcMessage } from '@mcpbridge/shared/json-rpc.js';
 import type { Log } from '../../log.js';
+import type { Bounds } from './bounds.js';
 import type { LineRing } from './line-ring.js';
 
 /** What a transport tells the one that uses it. */
 export interface TransportEvents {
-  message(message: JsonObject): void;
+  /** `bytes`: its length, where that is known. */
+  message(message: JsonObject, bytes?: number): void;
+  /** Something that was no message. */
+  noise(bytes: number): void;
+  /** The server sends more of its own accord than is taken: it is to be read slowly. */
+  readonly isFlooding: boolean;
   /** A request that will get no answer, though the connection lives; without an id: one that could not be named. */
   failed(id: RpcId | undefined, error: AppError): void;
+  /** Nothing of use can come any more; the connection is to be closed. */
+  broken(reason: AppError): void;
   /** New requests need another connection; those in flight may still be answered. */
   spent(): void;
   /** Nothing more will come. Said once, and after `close()` too. */
@@ -33,5 +41,6 @@ export interface TransportContext {
   maxMessageBytes: number;
   /** Takes the lines that the server writes for people; the last few are its last words. */
   words: LineRing;
+  bounds: Bounds;
   log: Log;
 }

@@ -9,7 +9,7 @@ import { guardOf } from './guard.js';
 import { settlesWithin } from './settles-within.js';
 
 const AFTER_STDIN_END_MS = 500;
-const AFTER_TERM_MS = 2000;
+const AFTER_TERM_MS = 1000;
 const REMOVE_AGAIN_MS = 5000;
 /** An engine that does not answer keeps nobody from ending. */
 const AT_MOST_MS = 10_000;

@@ -5,6 +5,7 @@ import type { RpcMessage } from '@mcpbridge/shared/json-rpc.js';
 import { TurnWriter } from '@mcpbridge/shared/turn-writer.js';
 import type { DockerTransportEntry } from '../../../config/server-entry.js';
 import { orAborted } from '../abort.js';
+import { readPaced } from '../paced.js';
 import { messageReader, programEnded, wordReader } from '../server-output.js';
 import type { Transport, TransportContext, TransportEvents } from '../transport.js';
 import { engineAddress } from './address.js';
@@ -64,7 +65,11 @@ class DockerTransport implements Transport {
       stdout: (chunk) => messages.push(chunk),
       stderr: (chunk) => words.push(chunk),
     });
-    this.stream.on('data', (chunk: Buffer) => frames.push(chunk));
+    readPaced(
+      this.stream,
+      (chunk) => frames.push(chunk),
+      () => events.isFlooding,
+    );
     this.stream.on('end', () => {
       messages.end();
       words.end();
