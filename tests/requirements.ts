@@ -25,16 +25,33 @@ export const requirements = {
   'mcp.list-changed': 'a client hears that the tool list changed when a server is added to the configuration',
   'mcp.questions':
     'a question of a server in mid-call reaches the client of that call, and its answer the server',
+  'dialect.off': 'without a dialect a list is what the server said, field by field',
+  'dialect.by-name': 'a client that is known by its name gets the dialect that MCP_DIALECT would give it',
   'fidelity.legacy':
     'every frame of a legacy conversation arrives at both ends as without bridge and orchestrator between them',
   'fidelity.modern':
     'every frame of a modern conversation arrives at both ends as without bridge and orchestrator between them',
+  'fidelity.fifty-clients':
+    'fifty clients of both eras whose ids begin at 0, all features at once, get all that is theirs and nothing else',
+  'fidelity.fifty-shared':
+    'fifty clients that share one connection get nothing of each other; what is surely nobody’s reaches nobody',
   'bridge.nothing-crosses':
     'two bridges whose ids both start at 0 make two hundred calls each with progress on, and nothing crosses',
   'bridge.end-cancels':
     'a bridge that is ended in mid-call by stdin end, SIGTERM or SIGINT is gone, and the upstream saw the cancellation',
   'bridge.restart': 'a call after a restart of the orchestrator succeeds with no action by the client',
   'bridge.session-ends': 'the upstream processes of a session end when its bridge is killed',
+  'sessions.one-predicate': 'what a session may use is the same in the list, the spec, /mcp and the gate',
+  'sessions.child': 'a child session never has more than its parent, and ends with it',
+  'sessions.token': 'the token of a session is useless for another one, and can be revoked',
+  'sessions.approve': 'a call that needs a yes waits for a person, and runs or is refused as they say',
+  'sessions.custom-tools':
+    'a custom tool is listed and callable in its session alone, and two sessions may have one of the same name',
+  'sessions.restart': 'a restart loses no session, policy, token or custom tool',
+  'catalog.search-mode': 'in search mode a few tools find, describe and call the others, within the policy',
+  'lock.changed-tool':
+    'a tool whose description changes after its first listing is not shown or called until it is accepted',
+  'lock.file': 'mcp.lock pins the tools, and lock --check fails when they are others',
   'bad.orchestrator-down': 'an orchestrator that is not there is one clear line that says what to start',
   'bad.token': 'a wrong token is one clear line that says which token is meant',
   'bad.unknown-tool': 'an unknown tool is answered with the nearest names',
@@ -56,6 +73,17 @@ export const requirements = {
   'config.hot-reload':
     'a server written into the file appears without a restart, and the others are not touched',
   'config.discover': 'a discovery lists all servers side by side and tells the outcome of each',
+  'lean.functions':
+    "an app's plain functions are the tools of any MCP client that spawns the bridge, with no orchestrator",
+  'lean.every-tool': 'every tool that a session is given is listed and can be called',
+  'lean.same-name': 'two sessions of a process have tools of one name with handlers of their own, at once',
+  'lean.stranger':
+    "a session's token opens no other session, and a stranger's session and a missing one look alike",
+  'lean.platform-tools': 'the platform tools are exactly the four that are pinned',
+  'lean.orchestrator':
+    'with an orchestrator the platform tools are offered and their calls go there, without one they are not',
+  'lean.claude': 'the sample app runs Claude Code with its functions, and with no other server',
+  'lean.codex': 'the sample app runs Codex with its functions, and with no other server',
   'docker.call': "a server in a container of the entry's image is listed and called like any other",
   'docker.sessions': 'two sessions have two containers, and the end of a session removes its container alone',
   'docker.killed':
@@ -65,6 +93,8 @@ export const requirements = {
   'docker.engine-missing': 'a container engine that is not there is named by the socket that was tried',
   'docker.out-of-memory': 'a container that is ended for its memory is told as that, with its limit',
   'docker.plain-command': 'docker run -i works as the command of an entry',
+  'faults.survived':
+    'kills, stops, silence: each time the right error reaches the right caller, nobody else notices, and nothing is left',
   'security.origin': 'requests with a foreign Host or Origin are refused',
   'security.files': 'token, socket and store can be read by their owner alone',
   'security.child-environment':

@@ -52,7 +52,7 @@ verifies('contract.openapi', async () => {
     }
   }
   const documented = [
-    ...readFileSync(join(root, 'docs/api.md'), 'utf8').matchAll(/^### `(GET|POST|DELETE) ([^`]+)`/gm),
+    ...readFileSync(join(root, 'docs/api.md'), 'utf8').matchAll(/^### `(GET|POST|PATCH|DELETE) ([^`]+)`/gm),
   ];
   const described = Object.entries<object>(body.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),

@@ -156,4 +156,34 @@ describe('/mcp', () => {
     expect(await post('[]')).toEqual([400, -32600, null]);
     expect(await post('{"id":1,"method":"ping"}')).toEqual([400, -32600, null]);
   });
+
+  test('a client of 2025-03-26 may send several messages at once, others may not', async () => {
+    const { headers } = await postMcp(running, initialize(0, '2025-03-26'));
+    const session = { ...running.headers(), 'mcp-session-id': headers.get('mcp-session-id') ?? '' };
+    const messages = [
+      { jsonrpc: '2.0', ...callEcho('bare__echo', 'a') },
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      { jsonrpc: '2.0', ...callEcho('bare__none', 'b') },
+    ];
+    const send = (accept: string, more: object = {}) =>
+      fetch(`${running.url}/mcp`, {
+        method: 'POST',
+        headers: { ...session, 'content-type': 'application/json', accept, ...more },
+        body: JSON.stringify(messages),
+      });
+    const isRight = (answers: { id: string; result: { isError?: boolean } }[]) =>
+      expect(answers.map(({ id, result }) => [id, result.isError ?? false]).sort()).toEqual([
+        ['a', false],
+        ['b', true],
+      ]);
+    isRight((await (await send('application/json')).json()) as never);
+    const streamed = await (await send('application/json, text/event-stream')).text();
+    isRight(streamed.match(/^data: .*$/gm)?.map((line) => JSON.parse(line.slice(6))) as never);
+
+    const refused = await send('application/json', await legacyClient());
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining('2025-03-26 alone'),
+    ]);
+  });
 });

@@ -1,6 +1,6 @@
 // Our own road: the built orchestrator with the bare server as its one upstream, and the built bridge before it.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,22 +14,34 @@ const bridgeFile = join(packages, 'mcpbridge/dist/mcpbridge.cjs');
 
 export const missingBuild = () => [orchestratorFile, bridgeFile].filter((file) => !existsSync(file));
 
-/** Started as `npm start` does it, with a home, a configuration and a workspace of its own. */
-export async function startOrchestrator(nodeOptions = []) {
-  const home = join(workFolder, 'orchestrator-home');
+const bare = { command: process.execPath, args: [bareServer] };
+
+/**
+ * Started as `npm start` does it, with a home, a configuration and a workspace of its own. Waits until the catalog can
+ * serve, and for so many `tools` when that is said. `fresh`: it remembers nothing of an earlier start.
+ */
+export async function startOrchestrator({
+  name = 'orchestrator',
+  servers = { bare },
+  tools = 0,
+  fresh = false,
+  nodeOptions = [],
+} = {}) {
+  const home = join(workFolder, `${name}-home`);
+  if (fresh) await rm(home, { recursive: true, force: true });
   await mkdir(home, { recursive: true });
   const configFile = join(home, 'mcp_servers.json');
-  const bare = { command: process.execPath, args: [bareServer] };
-  writeFileSync(configFile, JSON.stringify({ mcpServers: { bare } }));
+  writeFileSync(configFile, JSON.stringify({ mcpServers: servers }));
   const env = { HOST: '127.0.0.1', PORT: '0', MCPBRIDGE_HOME: home, MCP_CONFIG: configFile };
   const workspace = { WORKSPACE_DIR: join(home, 'workspace') };
-  const child = startNode('orchestrator', [...nodeOptions, orchestratorFile], { ...env, ...workspace }, [
+  const child = startNode(name, [...nodeOptions, orchestratorFile], { ...env, ...workspace }, [
     'ignore',
     'pipe',
   ]);
   const url = await addressOf(child);
-  await untilReady(child, url);
-  return { url, home, child, token: readFileSync(join(home, 'token'), 'utf8').trim() };
+  const token = readFileSync(join(home, 'token'), 'utf8').trim();
+  await untilReady(child, url, token, tools);
+  return { url, home, child, token };
 }
 
 const toolsOfBare = ['echo', 'big', 'slow'].map((name) => ({
@@ -54,12 +66,22 @@ function addressOf(child) {
   });
 }
 
-async function untilReady(child, url) {
-  for (let tries = 0; tries < 200; tries++) {
-    const answer = await fetch(`${url}/ready`);
-    await answer.body?.cancel();
-    if (answer.ok) return;
-    await delay(50);
+async function untilReady(child, url, token, tools) {
+  for (let tries = 0; tries < 1200; tries++) {
+    if (await isReady(url, token, tools)) return;
+    await delay(tools > 0 ? 10 : 50);
   }
   throw new Error(`The orchestrator did not become ready.\n${logOf(child.name)}`);
+}
+
+async function isReady(url, token, tools) {
+  if (tools === 0) {
+    const answer = await fetch(`${url}/ready`);
+    await answer.body?.cancel();
+    return answer.ok;
+  }
+  const answer = await fetch(`${url}/api/mcp-config/status`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  return (await answer.json()).total_tools >= tools;
 }

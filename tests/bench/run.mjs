@@ -5,13 +5,14 @@ import { parseArgs } from 'node:util';
 import { missingWrk } from './http-load.mjs';
 import { memory, start } from './measure-bridge.mjs';
 import { big, inFlight, sequential } from './measure-calls.mjs';
+import { catalog } from './measure-catalog.mjs';
 import { http } from './measure-http.mjs';
 import { missingBuild, startOrchestrator } from './ours.mjs';
 import { installPeers, startMcpProxy, startSupergateway } from './peers.mjs';
 import { killAll, stopAll } from './processes.mjs';
 import { printTable } from './table.mjs';
 
-const measurements = { start, memory, sequential, 'in-flight': inFlight, http, big };
+const measurements = { start, memory, sequential, 'in-flight': inFlight, http, big, catalog };
 
 let leaving;
 process.on('exit', killAll);

@@ -4,6 +4,7 @@ const ms = (value) => `${value < 10 ? value.toFixed(3) : value.toFixed(1)} ms`;
 const formats = {
   ms,
   MB: (value) => `${value.toFixed(1)} MB`,
+  KB: (value) => `${value.toFixed(1)} KB`,
   'calls/s': (value) => `${Math.round(value).toLocaleString('en')}/s`,
 };
 
@@ -30,6 +31,14 @@ export const atMostMore = (limit) => ({
   show: (figure) => `${figure < 0 ? '' : '+'}${figure.toFixed(1)} MB`,
   holds: (figure) => figure <= limit,
 });
+
+/** Ours may be at most the reference, which is a limit and not a measurement. */
+export const within = {
+  budget: 'within it',
+  figure: (ours, limit) => ours / limit,
+  show: (figure) => `${(figure * 100).toFixed(0)} %`,
+  holds: (figure) => figure <= 1,
+};
 
 /** One row; `reference` is a pair of name and value. */
 export function row(what, unit, ours, [referenceName, reference], rule) {

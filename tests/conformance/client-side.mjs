@@ -15,16 +15,17 @@ export async function* clientSide({ folder, wants }) {
   for (const suite of CLIENT_SUITES) {
     const ways = Object.keys(WAYS).filter((name) => wants(name, suite.name));
     if (ways.length === 0) continue;
-    const direct = await run(suite, join(folder, 'direct-client', suite.name), wants.scenario, {
+    const direct = run(suite, join(folder, 'direct-client', suite.name), wants.scenario, {
       DRIVER_ERA: suite.era,
     });
-    for (const name of ways) {
-      const through = await run(suite, join(folder, name, suite.name), wants.scenario, {
+    const runs = ways.map((name) =>
+      run(suite, join(folder, name, suite.name), wants.scenario, {
         DRIVER_ERA: WAYS[name](suite.era),
         DRIVER_THROUGH: 'orchestrator',
-      });
-      yield { way: name, suite: suite.name, direct, through };
-    }
+      }),
+    );
+    for (const [index, name] of ways.entries())
+      yield { way: name, suite: suite.name, direct: await direct, through: await runs[index] };
   }
 }
 

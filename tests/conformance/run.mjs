@@ -1,9 +1,10 @@
 // Runs the official MCP conformance suite against a fixture directly and through the orchestrator, and prints every
 // check that comes out differently. Exit code 1 when one does that accepted.json does not explain.
-// node tests/conformance/run.mjs [--only WAY[/SUITE[/SCENARIO]]] [--keep]
+// node tests/conformance/run.mjs [--only WAY[/SUITE[/SCENARIO]]] [--keep] [--outputFile FILE]
 //   WAY: server side fixture, fixture-stdio, modern-only, legacy-only; client side client-same-era, client-other-era
+//   --outputFile writes how many checks were compared and how many of them are no faults, as jest would (CI adds up)
 //   --keep leaves what the suite wrote in the folder that is printed
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -12,7 +13,15 @@ import { clientSide } from './client-side.mjs';
 import { serverSide } from './server-side.mjs';
 import { differences, faultsOf } from './verdicts.mjs';
 
-const { values: flags } = parseArgs({ options: { only: { type: 'string' }, keep: { type: 'boolean' } } });
+const { values: flags } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    keep: { type: 'boolean' },
+    outputFile: { type: 'string' },
+    ci: { type: 'boolean' },
+    json: { type: 'boolean' },
+  },
+});
 const [onlyWay, onlySuite, onlyScenario] = flags.only?.split('/') ?? [];
 const wants = (way, suite) => way === (onlyWay || way) && suite === (onlySuite || suite);
 wants.scenario = onlyScenario;
@@ -21,10 +30,12 @@ const folder = await mkdtemp(join(tmpdir(), 'mcpbridge-conformance-out-'));
 const accepted = await readAccepted();
 const rows = [];
 const unfit = [];
+let compared = 0;
 console.log('| Way | Suite | Checks | Different |\n|---|---|---|---|');
 for (const side of [serverSide, clientSide]) {
   for await (const { way, suite, direct, through } of side({ folder, wants })) {
     const found = differences(direct.verdicts, through.verdicts);
+    compared += direct.verdicts.size;
     console.log(`| ${way} | ${suite} | ${direct.verdicts.size} | ${found.length} |`);
     rows.push(
       ...found.map((row) => ({ way, suite, ...row, reason: accepted.reasonFor(way, suite, row.check) })),
@@ -44,4 +55,11 @@ if (flags.keep) console.log(`\nWritten by the suite: ${folder}`);
 else await rm(folder, { recursive: true, force: true });
 const unexplained = rows.filter(({ reason }) => reason === undefined).length;
 console.log(`\n${rows.length} checks differ, ${unexplained} of them without a reason.`);
-process.exitCode = unexplained + stale.length + unfit.length > 0 ? 1 : 0;
+const failed = unexplained + stale.length + unfit.length;
+if (flags.outputFile) {
+  const numPassedTests = Math.max(0, compared - unexplained);
+  const numTotalTests = numPassedTests + (compared === 0 ? 1 : failed);
+  const report = { numPassedTests, numTotalTests, numRuntimeErrorTestSuites: 0, success: failed === 0 };
+  await writeFile(flags.outputFile, JSON.stringify(report));
+}
+process.exitCode = failed > 0 ? 1 : 0;

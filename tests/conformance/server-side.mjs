@@ -20,6 +20,8 @@ export async function* serverSide({ folder, wants }) {
     return started;
   };
   try {
+    // One of its own, for what one run changes in it would be seen by the other.
+    const alone = keep(await startFixture());
     const both = keep(await startFixture());
     const modern = keep(await startFixture('modern'));
     const legacy = keep(await startFixture('legacy'));
@@ -35,12 +37,12 @@ export async function* serverSide({ folder, wants }) {
     for (const suite of SERVER_SUITES) {
       const ways = WAYS.filter(({ name, eras }) => eras.includes(suite.era) && wants(name, suite.name));
       if (ways.length === 0) continue;
-      const direct = await run(suite, both.url, join(folder, 'direct', suite.name), wants.scenario);
-      for (const { name } of ways) {
-        const url = `${doorman.url}/mcp/${name}`;
-        const through = await run(suite, url, join(folder, name, suite.name), wants.scenario);
-        yield { way: name, suite: suite.name, direct, through };
-      }
+      const runs = ways.map(({ name }) =>
+        run(suite, `${doorman.url}/mcp/${name}`, join(folder, name, suite.name), wants.scenario),
+      );
+      const direct = run(suite, alone.url, join(folder, 'direct', suite.name), wants.scenario);
+      for (const [index, { name }] of ways.entries())
+        yield { way: name, suite: suite.name, direct: await direct, through: await runs[index] };
     }
   } finally {
     for (const stop of stops) await stop();

@@ -1,18 +1,29 @@
 import { fileURLToPath } from 'node:url';
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import { tokenFile } from '@mcpbridge/shared/locate.js';
+import { lockCommand } from './lock-command.js';
 import { createLog } from './log.js';
 import { type Orchestrator, startOrchestrator } from './orchestrator.js';
 import { readSettings, type Settings } from './settings.js';
 
 try {
   const settings = readSettings();
+  const [command, flag] = process.argv.slice(2);
+  if (command === 'lock') process.exit(await lock(settings, flag === '--check'));
   const orchestrator = await startOrchestrator(settings, createLog(settings.logLevel));
   announce(settings, orchestrator);
   endOnSignals(orchestrator);
 } catch (thrown) {
   console.error(explain(thrown));
   process.exit(1);
+}
+
+/** Writes mcp.lock, or says what differs from it; answers the exit code. */
+async function lock(settings: Settings, check: boolean): Promise<number> {
+  const differences = await lockCommand(settings, createLog('error'), check);
+  for (const line of differences) console.error(line);
+  if (differences.length === 0) console.log(`${settings.lockFile} ${check ? 'holds' : 'was written'}.`);
+  return differences.length === 0 ? 0 : 1;
 }
 
 /** Says where it is, what it waits for, and the one line that adds the bridge to each client. */

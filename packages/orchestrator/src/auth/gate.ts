@@ -6,12 +6,18 @@ import { isLoopback } from '@mcpbridge/shared/locate.js';
 /** Who is asking: what the token says. */
 export interface Principal {
   id: string;
+  /** The token is good for this session alone. */
+  sessionId?: string;
 }
+
+const BEARER = 'Bearer ';
 
 interface GateOptions {
   token: string;
   /** Host names besides the loopback ones, lower case. */
   allowedHosts: readonly string[];
+  /** Whose a token of a session is, if it is a good one. */
+  sessionOf(token: string): Principal | undefined;
 }
 
 /** As much of a request as the gate looks at. */
@@ -27,7 +33,7 @@ export class Gate {
   private readonly owner: Principal = { id: 'owner' };
 
   constructor(private readonly options: GateOptions) {
-    this.expected = Buffer.from(`Bearer ${options.token}`);
+    this.expected = Buffer.from(`${BEARER}${options.token}`);
   }
 
   /** Against DNS rebinding: a page of another site may reach our port, but not with our name (attack list D3). */
@@ -57,6 +63,8 @@ export class Gate {
     }
     const bytes = Buffer.from(given);
     if (bytes.length === this.expected.length && timingSafeEqual(bytes, this.expected)) return this.owner;
+    const session = given.startsWith(BEARER) ? this.options.sessionOf(given.slice(BEARER.length)) : undefined;
+    if (session) return session;
     throw new AppError(
       'UNAUTHORIZED',
       'The token is not valid here: send "Bearer" and the token of $MCPBRIDGE_HOME/token.',

@@ -15,11 +15,17 @@ export function checkArguments(tool: ToolDefinition, given: unknown): JsonObject
   if (!isObject(args)) {
     throw new AppError('INVALID_ARGUMENTS', `The arguments of "${tool.name}" must be a JSON object.`);
   }
-  const faults = checkOf(tool)(args);
-  if (faults.length === 0) return args;
+  const check = checkOf(tool);
+  const faults = check(args);
+  if (faults.length === 0 || check(withoutNulls(args)).length === 0) return args;
   throw new AppError('INVALID_ARGUMENTS', `The arguments do not fit "${tool.name}": ${faults.join('; ')}.`, {
     details: { faults },
   });
+}
+
+/** Many models and clients write null for what they leave out; whether that is right is for the server to say. */
+function withoutNulls(args: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
 }
 
 function checkOf(tool: ToolDefinition): Check {

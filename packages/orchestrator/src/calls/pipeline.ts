@@ -8,7 +8,11 @@ import type { CatalogTool } from '../catalog/view.js';
 import type { CallListener } from '../providers/provider.js';
 import type { Session } from '../sessions/session.js';
 import type { CallLog, CallRecord } from '../store/call-log.js';
+import type { Outputs } from '../store/outputs.js';
+import type { Approvals } from './approvals.js';
 import { checkArguments } from './arguments.js';
+import { boundedResult } from './bounded-result.js';
+import { Limits } from './limits.js';
 
 export interface CallRequest {
   session: Session;
@@ -28,6 +32,8 @@ export interface CallRequest {
 interface PipelineOptions {
   catalog: Catalog;
   log: CallLog;
+  approvals: Approvals;
+  outputs: Outputs;
   /** Milliseconds; 0: none. A server's own `timeout` goes before it. */
   timeoutMs: number;
   timeoutOf(serverId: string): number | undefined;
@@ -37,6 +43,7 @@ interface PipelineOptions {
 export class CallPipeline {
   private readonly running = new Map<string, CallRequest>();
   private whenIdle: (() => void) | undefined;
+  private readonly limits = new Limits();
 
   constructor(private readonly options: PipelineOptions) {}
 
@@ -45,15 +52,23 @@ export class CallPipeline {
     const { catalog, log } = this.options;
     const record = begin(request);
     this.running.set(record.id, request);
+    const { session } = request;
     let deadline: NodeJS.Timeout | undefined;
+    let isCounted = false;
     try {
-      const found = catalog.resolve(request.target, request.session.sessionId);
+      const found = catalog.resolve(request.target, session.sessionId);
       const tool = found instanceof Promise ? await found : found;
       name(record, tool);
       const args = checkArguments(tool.definition, request.args);
-      deadline = this.deadline(tool, request.abort);
+      // A virtual tool may itself make a call, which then counts.
+      if (tool.provider.kind !== 'virtual') {
+        this.limits.enter(session);
+        isCounted = true;
+      }
+      if (session.effective.rules?.needsApproval(tool)) await this.approval(record, args, request);
+      deadline = this.deadline(tool, request);
       const result = await tool.provider.call({
-        caller: request.session,
+        caller: session,
         tool: tool.definition.name,
         args,
         signal: request.abort.signal,
@@ -62,13 +77,17 @@ export class CallPipeline {
         listener: request.listener,
       });
       finish(record, result);
-      return result;
+      const { resultBytes } = session.effective.limits;
+      if (resultBytes === undefined || tool.provider.kind === 'virtual') return result;
+      const save = (text: string) => this.options.outputs.save(session.sessionId, text);
+      return await boundedResult(result, resultBytes, save);
     } catch (thrown) {
       const failure = whatFailed(thrown, request.abort.signal);
       fail(record, failure);
       throw failure;
     } finally {
       clearTimeout(deadline);
+      if (isCounted) this.limits.leave(session);
       this.running.delete(record.id);
       if (this.running.size === 0) this.whenIdle?.();
       record.durationMs = performance.now() - record.durationMs;
@@ -96,8 +115,25 @@ export class CallPipeline {
     }
   }
 
-  private deadline(tool: CatalogTool, abort: Cancel): NodeJS.Timeout | undefined {
-    const ms = this.options.timeoutOf(tool.provider.id) ?? this.options.timeoutMs;
+  private approval(record: CallRecord, args: JsonObject, request: CallRequest): Promise<string> {
+    const { id: callId, principal, sessionId, client, server, tool } = record;
+    const call = {
+      kind: 'call' as const,
+      callId,
+      principal,
+      sessionId,
+      client,
+      server,
+      tool,
+      arguments: args,
+    };
+    return this.options.approvals.ask(call, request.abort.signal, request.listener);
+  }
+
+  private deadline(tool: CatalogTool, { abort, session }: CallRequest): NodeJS.Timeout | undefined {
+    const allowed = session.effective.limits.timeoutMs;
+    const usual = this.options.timeoutOf(tool.provider.id) ?? this.options.timeoutMs;
+    const ms = allowed === undefined ? usual : Math.min(allowed, usual || allowed);
     if (ms === 0) return undefined;
     const late = () =>
       abort.abort(
@@ -154,7 +190,14 @@ function whatFailed(thrown: unknown, signal: CancelSignal): AppError | RpcFailur
   return thrown instanceof RpcFailure ? thrown : toAppError(thrown);
 }
 
-const REFUSED = new Set(['UNKNOWN_TOOL', 'UNKNOWN_SERVER', 'INVALID_ARGUMENTS']);
+const REFUSED = new Set([
+  'UNKNOWN_TOOL',
+  'UNKNOWN_SERVER',
+  'INVALID_ARGUMENTS',
+  'TOOL_NOT_ALLOWED',
+  'NOT_APPROVED',
+  'LIMIT_REACHED',
+]);
 
 function fail(record: CallRecord, failure: AppError | RpcFailure): void {
   const code = failure instanceof AppError ? failure.code : 'PROVIDER_ERROR';

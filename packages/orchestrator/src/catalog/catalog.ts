@@ -2,6 +2,8 @@ import { AppError } from '@mcpbridge/shared/errors.js';
 import { nearestHint } from '@mcpbridge/shared/tool-names.js';
 import type { ToolDefinition } from '@mcpbridge/shared/tools.js';
 import type { ToolProvider } from '../providers/provider.js';
+import type { ToolLock } from './tool-lock.js';
+import type { ToolRules } from './tool-rules.js';
 import { type CatalogTool, CatalogView } from './view.js';
 
 /** What a call names: a provider's tool, or a listed name. */
@@ -24,7 +26,13 @@ export class Catalog {
   /** Sessions that some provider shows other tools than the rest. */
   private readonly special = new Set<string>();
   private readonly specialViews = new Map<string, CatalogView>();
+  /** Of the sessions that may not use everything. */
+  private readonly rules = new Map<string, ToolRules>();
+  /** By the key of the rules: sessions with equal ones share a view. */
+  private readonly ruledViews = new Map<string, CatalogView>();
   private commonView: CatalogView | undefined;
+  /** Holds changed tools back, once it is there. */
+  lock: ToolLock | undefined;
   /** Grows with every change. */
   version = 1;
 
@@ -56,31 +64,47 @@ export class Catalog {
 
   /** What a session sees; without one, what a session sees that nothing special was shown to. */
   view(sessionId?: string): CatalogView {
-    if (sessionId === undefined || !this.special.has(sessionId)) {
-      this.commonView ??= new CatalogView(this.providers.values(), (provider) => this.listOf(provider));
+    const rules = sessionId === undefined ? undefined : this.rules.get(sessionId);
+    const isSpecial = sessionId !== undefined && this.special.has(sessionId);
+    if (!rules && !isSpecial) {
+      this.commonView ??= this.create();
       return this.commonView;
     }
-    let view = this.specialViews.get(sessionId);
+    const [views, key] = isSpecial ? [this.specialViews, sessionId] : [this.ruledViews, rules?.key ?? ''];
+    let view = views.get(key);
     if (!view) {
-      const listOf = (provider: ToolProvider) =>
-        provider.listedFor(sessionId)?.tools ?? this.listOf(provider);
-      view = new CatalogView(this.providers.values(), listOf);
-      this.specialViews.set(sessionId, view);
+      view = this.create(isSpecial ? sessionId : undefined, rules);
+      views.set(key, view);
     }
     return view;
+  }
+
+  /** What the session may use from now on; undefined: everything. */
+  restrict(sessionId: string, rules: ToolRules | undefined): void {
+    if (rules?.key === this.rules.get(sessionId)?.key) return;
+    if (rules) this.rules.set(sessionId, rules);
+    else this.rules.delete(sessionId);
+    this.specialViews.delete(sessionId);
+    this.tell();
+  }
+
+  /** May the session have anything to do with that server? Where rules leave none of its tools, the rest goes too. */
+  reaches(sessionId: string, serverId: string): boolean {
+    return !this.rules.has(sessionId) || this.view(sessionId).toolsOf(serverId).length > 0;
   }
 
   /** Some list is another now: that of one session, or of all. Tells who listens. */
   changed(sessionId?: string): void {
     this.commonView = undefined;
     this.specialViews.clear();
+    this.ruledViews.clear();
     if (sessionId !== undefined) this.special.add(sessionId);
-    this.version += 1;
-    for (const listener of this.listeners) listener();
+    this.tell();
   }
 
   forgetSession(sessionId: string): void {
     this.special.delete(sessionId);
+    this.rules.delete(sessionId);
     this.specialViews.delete(sessionId);
   }
 
@@ -112,18 +136,42 @@ export class Catalog {
     if ('name' in target) {
       const found = view.tool(target.name);
       if (found) return found;
+      this.refuseIfRuledOut(sessionId, (all) => all.tool(target.name));
       const hint = nearestHint(target.name, view.names());
       throw new AppError('UNKNOWN_TOOL', `There is no tool "${target.name}".${hint}`);
     }
-    const provider = this.providerOf(target.server);
+    const provider = this.usable(target.server);
     return view.find(provider.id, target.tool) ?? this.findAfterListing(provider, target.tool, sessionId);
+  }
+
+  private create(sessionId?: string, rules?: ToolRules): CatalogView {
+    const listOf = (provider: ToolProvider) => {
+      const own = sessionId === undefined ? undefined : provider.listedFor(sessionId)?.tools;
+      const tools = own ?? this.listOf(provider);
+      return provider.kind === 'mcp' && this.lock ? this.lock.admit(provider.id, tools) : tools;
+    };
+    return new CatalogView(this.providers.values(), listOf, rules && ((tool) => rules.allows(tool)));
+  }
+
+  /** A tool that is there for others is told apart from one that is not there. */
+  private refuseIfRuledOut(sessionId: string, find: (all: CatalogView) => CatalogTool | undefined): void {
+    if (!this.rules.has(sessionId)) return;
+    const all = this.special.has(sessionId) ? this.create(sessionId) : this.view();
+    const tool = find(all);
+    if (tool) throw new AppError('TOOL_NOT_ALLOWED', `This session may not use "${tool.name}".`);
+  }
+
+  private tell(): void {
+    this.version += 1;
+    for (const listener of this.listeners) listener();
   }
 
   private listOf(provider: ToolProvider): readonly ToolDefinition[] {
     return provider.listed?.tools ?? this.earlier.get(provider.id) ?? [];
   }
 
-  private providerOf(id: string): ToolProvider {
+  /** @throws UNKNOWN_SERVER with the nearest names, PROVIDER_UNAVAILABLE when the configuration keeps it from use */
+  usable(id: string): ToolProvider {
     const provider = this.providers.get(id);
     if (provider) return provider;
     const reason = this.unusable.get(id);
@@ -148,6 +196,11 @@ export class Catalog {
     }
     const found = this.view(sessionId).find(provider.id, tool);
     if (found) return found;
+    this.refuseIfRuledOut(sessionId, (all) => all.find(provider.id, tool));
+    if (this.lock?.isHeld(provider.id, tool)) {
+      const sentence = `The tool "${tool}" of "${provider.id}" is not what it was when it was accepted, and is held back until a person accepts it: GET /api/lock.`;
+      throw new AppError('TOOL_CHANGED', sentence);
+    }
     const { tools = [], rejected = [] } = provider.listed ?? {};
     const broken = rejected.find((entry) => entry.name === tool);
     if (broken) {

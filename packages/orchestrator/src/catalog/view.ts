@@ -13,24 +13,52 @@ export interface CatalogTool {
   exposed: ToolDefinition;
 }
 
+/** What decides which of the tools that a session may use are listed for it. */
+export interface ListingPolicy {
+  catalog: 'all' | 'search';
+  rules: { names(tool: string): boolean } | undefined;
+  limits?: { resultBytes?: number };
+}
+
 /** The tools that one session sees, or all that see the same; never changed, only replaced. */
 export class CatalogView {
   /** Sorted by name. */
   readonly tools: readonly CatalogTool[];
+  private usual: readonly CatalogTool[] | undefined;
   private readonly byName = new Map<string, CatalogTool>();
   private readonly byProvider = new Map<string, CatalogTool[]>();
 
   constructor(
     providers: Iterable<ToolProvider>,
     listOf: (provider: ToolProvider) => readonly ToolDefinition[],
+    /** Names are given before it is asked, so a tool has the same name in every view. */
+    allows: (tool: CatalogTool) => boolean = () => true,
   ) {
     for (const provider of [...providers].sort((a, b) => compare(a.id, b.id))) {
-      this.byProvider.set(
-        provider.id,
-        listOf(provider).map((definition) => this.admit(provider, definition)),
-      );
+      const named = listOf(provider).map((definition) => this.admit(provider, definition));
+      this.byProvider.set(provider.id, named.filter(allows));
+      for (const tool of named) if (!allows(tool)) this.byName.delete(tool.name);
     }
     this.tools = [...this.byName.values()].sort((a, b) => compare(a.name, b.name));
+  }
+
+  /**
+   * What clients are shown. The finders stand in the place of all other tools or not at all; some of our own are only
+   * for sessions that can need them: somebody must be there to answer, or a limit that cuts results.
+   */
+  shown({ catalog, rules, limits }: ListingPolicy): readonly CatalogTool[] {
+    if (catalog === 'search') {
+      return this.tools.filter((tool) => isOurs(tool, FINDERS) || tool.provider.kind === 'custom');
+    }
+    const isCut = limits?.resultBytes !== undefined;
+    if (!isCut && !rules && this.usual) return this.usual;
+    const isWanted = (tool: CatalogTool) =>
+      isOurs(tool, ON_REQUEST)
+        ? (rules?.names(tool.name) ?? false) || (isCut && isOurs(tool, READERS))
+        : !isOurs(tool, FINDERS);
+    const shown = this.tools.filter(isWanted);
+    if (!isCut && !rules) this.usual = shown;
+    return shown;
   }
 
   tool(name: string): CatalogTool | undefined {
@@ -63,6 +91,15 @@ export class CatalogView {
     const name = provider.kind === 'mcp' ? exposedName(provider.id, tool) : tool;
     return this.byName.has(name) ? withHash(name, provider.id, tool) : name;
   }
+}
+
+/** Listed where the session's rules allow them by their very names; callable wherever they are allowed. */
+const READERS = new Set(['read_large_output', 'search_large_output']);
+const ON_REQUEST = new Set(['human_feedback', 'get_prompt', 'get_resource', ...READERS]);
+const FINDERS = new Set(['search_tools', 'describe_tool', 'call_tool']);
+
+function isOurs({ name, provider }: CatalogTool, names: ReadonlySet<string>): boolean {
+  return provider.kind === 'virtual' && names.has(name);
 }
 
 function compare(a: string, b: string): number {

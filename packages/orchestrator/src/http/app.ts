@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { HEADER } from '@mcpbridge/shared/wire.js';
 import express, { type Express } from 'express';
-import type { Gate } from '../auth/gate.js';
+import type { Gate, Principal } from '../auth/gate.js';
 import { parseJson, readBody } from './body.js';
 import { sendError, sendJson } from './reply.js';
 import type { PlainRoute, RouteDescription } from './routes.js';
@@ -22,32 +22,30 @@ export function createApp({ gate, routes, described, maxBodyBytes }: AppOptions)
   app.disable('etag');
   for (const route of routes) {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    app[route.method === 'GET' ? 'get' : route.method === 'POST' ? 'post' : 'delete'](
-      path,
-      async (request, response) => {
-        const principal = route.open ? { id: 'anyone' } : gate.principalOf(request);
-        const body = route.body ? parseJson(await readBody(request, maxBodyBytes)) : undefined;
-        const params = request.params as Record<string, string>;
-        const sessionId = request.get(HEADER.session);
-        const input = {
-          params,
-          query: queryOf(request),
-          body,
-          principal,
-          ...(sessionId ? { sessionId } : {}),
-        };
-        const reply = await route.run(input);
-        if (reply.etag !== undefined && request.headers['if-none-match'] === reply.etag)
-          response.writeHead(304, { etag: reply.etag }).end();
-        else
-          sendJson(
-            response,
-            reply.status ?? 200,
-            reply.body,
-            reply.etag === undefined ? {} : { etag: reply.etag },
-          );
-      },
-    );
+    app[METHODS[route.method]](path, async (request, response) => {
+      const principal: Principal = route.open ? { id: 'anyone' } : gate.principalOf(request);
+      if (!route.open && !route.forSessions && principal.sessionId !== undefined) throw forbidden(route);
+      const body = route.body ? parseJson(await readBody(request, maxBodyBytes)) : undefined;
+      const params = request.params as Record<string, string>;
+      const sessionId = request.get(HEADER.session) ?? principal.sessionId;
+      const input = {
+        params,
+        query: queryOf(request),
+        body,
+        principal,
+        ...(sessionId ? { sessionId } : {}),
+      };
+      const reply = await route.run(input);
+      if (reply.etag !== undefined && request.headers['if-none-match'] === reply.etag)
+        response.writeHead(304, { etag: reply.etag }).end();
+      else
+        sendJson(
+          response,
+          reply.status ?? 200,
+          reply.body,
+          reply.etag === undefined ? {} : { etag: reply.etag },
+        );
+    });
   }
   app.use((request: IncomingMessage) => {
     throw unknownRoute(request, described);
@@ -56,6 +54,12 @@ export function createApp({ gate, routes, described, maxBodyBytes }: AppOptions)
     sendError(response, thrown),
   );
   return app;
+}
+
+const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
+
+function forbidden({ method, path }: RouteDescription): AppError {
+  return new AppError('FORBIDDEN', `The token of a session may not ${method} ${path}: that is the owner's.`);
 }
 
 function queryOf(request: IncomingMessage): Record<string, string> {

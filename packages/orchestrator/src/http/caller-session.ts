@@ -13,12 +13,12 @@ export function namedSession(
   inBody?: string,
 ): Session | Promise<Session> | undefined {
   const { request, principal, params } = exchange;
-  const id = params.session ?? header(request, HEADER.session) ?? inBody;
+  const id = params.session ?? header(request, HEADER.session) ?? inBody ?? principal.sessionId;
   if (id === undefined) return undefined;
-  const known = sessions.known(principal.id, id);
+  const known = sessions.known(principal, id);
   if (known) return held(sessions, request, known);
   const lifetime = header(request, HEADER.sessionLifetime) === 'connection' ? 'connection' : 'lasting';
-  return sessions.enter(principal.id, id, lifetime).then((entered) => held(sessions, request, entered));
+  return sessions.enter(principal, id, lifetime).then((entered) => held(sessions, request, entered));
 }
 
 /** As namedSession; a caller that names none gets its principal's own. */
@@ -27,7 +27,7 @@ export function callerSession(
   exchange: Exchange,
   inBody?: string,
 ): Session | Promise<Session> {
-  return namedSession(sessions, exchange, inBody) ?? sessions.ofPrincipal(exchange.principal.id);
+  return namedSession(sessions, exchange, inBody) ?? sessions.ofPrincipal(exchange.principal);
 }
 
 function held(sessions: Sessions, { socket }: HotRequest, session: Session): Session {

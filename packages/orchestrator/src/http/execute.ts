@@ -32,6 +32,7 @@ export function executeRoutes(deps: ExecuteDeps): HotRoute[] {
       method: 'POST',
       path,
       summary,
+      forSessions: true,
       body: executeBodySchema,
       handle: (exchange) => byBody(deps, exchange, kind),
     });
@@ -45,6 +46,7 @@ export function executeRoutes(deps: ExecuteDeps): HotRoute[] {
         method: 'POST',
         path,
         summary,
+        forSessions: true,
         body: argumentsSchema,
         handle: (exchange) => byPath(deps, exchange, kind),
       });

@@ -23,7 +23,7 @@ export function openApiDocument(routes: readonly RouteDescription[]): JsonObject
 }
 
 function operation(route: RouteDescription): JsonObject {
-  const { path, summary, body, query = {}, open } = route;
+  const { path, summary, body, query = {}, open, forSessions } = route;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
@@ -42,6 +42,7 @@ function operation(route: RouteDescription): JsonObject {
     ...(inPath.length + inQuery.length > 0 ? { parameters: [...inPath, ...inQuery] } : {}),
     ...(body ? { requestBody: { content: { 'application/json': { schema: body } } } } : {}),
     ...(open ? { security: [] } : {}),
+    ...(forSessions ? { 'x-session-token': true } : {}),
     responses: {
       200: { description: 'Done', content: { 'application/json': { schema: {} } } },
       default: {

@@ -4,7 +4,7 @@ import type { Exchange } from './exchange.js';
 
 /** What a route's record says of itself; the OpenAPI document is made from these. */
 export interface RouteDescription {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** With `{name}` for what varies. */
   path: string;
   summary: string;
@@ -14,6 +14,8 @@ export interface RouteDescription {
   query?: Record<string, string>;
   /** True for the few that answer without a token. */
   open?: true;
+  /** True for what the token of a session may do as well; all else is the owner's. */
+  forSessions?: true;
 }
 
 /** On the hot road: gets the bare request and writes the answer itself. */
@@ -31,7 +33,7 @@ export interface RouteInput {
   query: Record<string, string | undefined>;
   body: unknown;
   principal: Principal;
-  /** Of the X-Session-ID header. */
+  /** Of the X-Session-ID header, else the one that the token is bound to. */
   sessionId?: string;
 }
 

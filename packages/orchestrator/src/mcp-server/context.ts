@@ -1,4 +1,5 @@
 import type { Cancel } from '@mcpbridge/shared/cancel.js';
+import type { Dialect } from '../dialects/dialect.js';
 import type { CallListener } from '../providers/provider.js';
 import type { Session } from '../sessions/session.js';
 import { VERSION } from '../version.js';
@@ -12,6 +13,8 @@ export interface MethodContext {
   scope: string | undefined;
   /** Name and version of the client. */
   client: string;
+  /** How its tools are named and described; undefined: as they are. */
+  dialect: Dialect | undefined;
   abort: Cancel;
   listener: CallListener;
 }

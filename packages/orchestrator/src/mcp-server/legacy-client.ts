@@ -12,6 +12,7 @@ import {
   type RpcResponse,
 } from '@mcpbridge/shared/json-rpc.js';
 import { LATEST_LEGACY, LEGACY_VERSIONS } from '@mcpbridge/shared/protocol.js';
+import type { Dialect } from '../dialects/dialect.js';
 import type { Session, SessionClient } from '../sessions/session.js';
 import { ClientStreams } from './client-streams.js';
 
@@ -42,6 +43,7 @@ export class LegacyClient implements SessionClient {
     /** The one server of `/mcp/{server}`; undefined at `/mcp`. */
     readonly scope: string | undefined,
     params: JsonObject,
+    readonly dialect: Dialect | undefined,
   ) {
     this.hello = params;
     const offered = params.protocolVersion;

@@ -7,6 +7,7 @@ import {
   isResponse,
   type JsonObject,
   RPC,
+  RpcFailure,
   type RpcRequest,
 } from '@mcpbridge/shared/json-rpc.js';
 import { HEADER } from '@mcpbridge/shared/wire.js';
@@ -15,12 +16,16 @@ import { namedSession } from '../http/caller-session.js';
 import { type Exchange, header } from '../http/exchange.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { Answer } from './answer.js';
+import { Batch } from './batch.js';
+import type { DialectOf } from './dialect-of.js';
 import { LegacyClient } from './legacy-client.js';
 import { inLegacyShape } from './legacy-shapes.js';
 import { listenerFor, type Methods, respond } from './methods.js';
 import type { ResumableStream } from './resumable.js';
 import { SlowAnswers } from './slow-answers.js';
 
+/** The revision that has batches. */
+const BATCHES_IN = '2025-03-26';
 const IDLE_MS = 30 * 60_000;
 
 /** Clients of the legacy era: `initialize` opens one, its `Mcp-Session-Id` names it, DELETE or the session's end closes it. */
@@ -32,8 +37,9 @@ export class LegacyClients {
   constructor(
     private readonly sessions: Sessions,
     private readonly methods: Methods,
+    private readonly dialectOf: DialectOf,
   ) {
-    sessions.onEnd((session) => {
+    sessions.on('end', (session) => {
       for (const client of this.clients.values()) if (client.session === session) this.forget(client);
     });
   }
@@ -41,13 +47,34 @@ export class LegacyClients {
   async post(exchange: Exchange, message: JsonObject): Promise<void> {
     if (message.method === 'initialize' && isRequest(message)) return this.initialize(exchange, message);
     const client = this.clientOf(exchange);
-    if (isRequest(message)) return this.answerRequest(exchange, client, message);
-    const answer = new Answer(exchange.response, { mayStream: false });
-    if (isResponse(message)) client.receive(message);
-    else if (isCall(message))
-      this.take(client, message.method, isObject(message.params) ? message.params : {});
-    else return answer.error(null, { code: RPC.invalidRequest, message: 'Not a JSON-RPC message.' }, 400);
-    answer.empty();
+    if (isRequest(message)) {
+      const abort = new Cancel();
+      return this.answerRequest(client, message, abort, this.answerTo(exchange, client, abort));
+    }
+    this.take(client, message);
+    new Answer(exchange.response, { mayStream: false }).empty();
+  }
+
+  /** Several messages at once, which one revision of the protocol had. */
+  async postBatch(exchange: Exchange, messages: readonly JsonObject[]): Promise<void> {
+    const client = this.clientOf(exchange);
+    if (client.version !== BATCHES_IN) {
+      const text = `Batches are of revision ${BATCHES_IN} alone, and this client speaks ${client.version}: send one message a request.`;
+      throw new RpcFailure(RPC.invalidRequest, text);
+    }
+    const { response } = exchange;
+    const requests = messages.filter(isRequest);
+    for (const message of messages) if (!isRequest(message)) this.take(client, message);
+    if (requests.length === 0) return new Answer(response, { mayStream: false }).empty();
+    const batch = new Batch(response, requests.length, acceptsStream(exchange));
+    const answers = requests.map((message) => {
+      const abort = new Cancel();
+      onCallerGone(response, abort);
+      const answer = new Answer(response, { mayStream: true, openStream: () => batch.part() });
+      answer.open();
+      return this.answerRequest(client, message, abort, answer);
+    });
+    await Promise.all(answers);
   }
 
   /** The client's stream for what comes unasked. */
@@ -80,10 +107,11 @@ export class LegacyClients {
 
   private async initialize(exchange: Exchange, message: RpcRequest): Promise<void> {
     const { principal, params, response } = exchange;
+    const dialect = this.dialectOf(exchange, message.params?.clientInfo);
     const session =
-      (await namedSession(this.sessions, exchange)) ?? (await this.sessions.fresh(principal.id, 'client'));
+      (await namedSession(this.sessions, exchange)) ?? (await this.sessions.fresh(principal, 'client'));
     session.meet('legacy');
-    const client = new LegacyClient(session, params.server, message.params ?? {});
+    const client = new LegacyClient(session, params.server, message.params ?? {}, dialect);
     this.clients.set(client.id, client);
     const answer = new Answer(response, { mayStream: false, headers: { [HEADER.mcpSession]: client.id } });
     try {
@@ -94,10 +122,13 @@ export class LegacyClients {
     }
   }
 
-  private async answerRequest(exchange: Exchange, client: LegacyClient, message: RpcRequest): Promise<void> {
-    const abort = new Cancel();
+  private async answerRequest(
+    client: LegacyClient,
+    message: RpcRequest,
+    abort: Cancel,
+    answer: Answer,
+  ): Promise<void> {
     client.running.set(message.id, abort);
-    const answer = this.answerTo(exchange, client, abort);
     const ask = (method: string, params: JsonObject | undefined, signal: CancelSignal) =>
       client.askBy((question) => answer.send(question), method, params, signal);
     try {
@@ -106,6 +137,7 @@ export class LegacyClients {
         session: client.session,
         scope: client.scope,
         client: client.name,
+        dialect: client.dialect,
         abort,
         listener: listenerFor((note) => answer.send(note), message, ask),
       };
@@ -137,7 +169,15 @@ export class LegacyClients {
     return answer;
   }
 
-  private take(client: LegacyClient, method: string, params: JsonObject): void {
+  /** What wants no answer. */
+  private take(client: LegacyClient, message: JsonObject): void {
+    if (isResponse(message)) {
+      client.receive(message);
+      return;
+    }
+    if (!isCall(message)) throw new RpcFailure(RPC.invalidRequest, 'Not a JSON-RPC message.');
+    const { method } = message;
+    const params = isObject(message.params) ? message.params : {};
     if (method === 'notifications/cancelled') client.cancel(params);
     else if (method === 'notifications/initialized') return;
     // At `/mcp` nothing says to which server any other belongs.
@@ -155,7 +195,10 @@ export class LegacyClients {
       );
     }
     const client = this.clients.get(id);
-    if (client === undefined || client.session.owner !== principal.id || client.scope !== params.server) {
+    const isTheirs =
+      client?.session.owner === principal.id &&
+      (principal.sessionId === undefined || principal.sessionId === client.session.sessionId);
+    if (client === undefined || !isTheirs || client.scope !== params.server) {
       throw new AppError('SESSION_NOT_FOUND', 'This MCP session is not known here: initialize again.');
     }
     client.lastUsedAt = Date.now();

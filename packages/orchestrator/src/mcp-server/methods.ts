@@ -14,11 +14,16 @@ import { META } from '@mcpbridge/shared/protocol.js';
 import { type ToolDefinition, textResult } from '@mcpbridge/shared/tools.js';
 import type { CallPipeline } from '../calls/pipeline.js';
 import type { Catalog } from '../catalog/catalog.js';
+import type { Dialect } from '../dialects/dialect.js';
+import { type SpokenList, spokenList } from '../dialects/spoken-list.js';
 import { type CallListener, isRelay } from '../providers/provider.js';
 import type { Session } from '../sessions/session.js';
 import type { Answer } from './answer.js';
 import { type MethodContext, SERVER_INFO } from './context.js';
 import { Relay } from './relay.js';
+
+/** Who has which list before them. */
+type Speaker = Pick<MethodContext, 'session' | 'scope' | 'dialect'>;
 
 /** What both eras answer alike: the methods of MCP over the catalog, the pipeline and the upstreams. */
 export class Methods {
@@ -48,8 +53,12 @@ export class Methods {
     return provider !== undefined && isRelay(provider) && provider.about?.era === 'modern';
   }
 
-  toolOf(session: Session, scope: string | undefined, name: unknown): ToolDefinition | undefined {
+  /** As the client has it from its list. */
+  toolOf(context: Speaker, name: unknown): ToolDefinition | undefined {
+    const { session, scope, dialect } = context;
     const view = this.catalog.view(session.sessionId);
+    const spoken = dialect && this.spoken(dialect, context).tool(String(name));
+    if (spoken) return spoken;
     const tool = scope === undefined ? view.tool(String(name)) : view.find(scope, String(name));
     return tool?.definition;
   }
@@ -68,34 +77,48 @@ export class Methods {
 
   /** Capabilities and instructions: of the one server, or of all that are known. */
   about(session: Session, scope: string | undefined): Promise<JsonObject> | JsonObject {
-    return scope === undefined ? this.relay.aboutAll() : this.relay.aboutOne(session, scope);
+    return scope === undefined ? this.relay.aboutAll(session) : this.relay.aboutOne(session, scope);
   }
 
   tellUpstreams(session: Session, scope: string | undefined, method: string, params: JsonObject): void {
     this.relay.tell(session, scope, method, params);
   }
 
-  private async listTools({ scope, session }: MethodContext): Promise<JsonObject> {
+  /** The list that the client sees, in its dialect. */
+  private spoken(dialect: Dialect, { scope, session }: Speaker): SpokenList {
+    const view = this.catalog.view(session.sessionId);
+    return scope === undefined
+      ? spokenList(dialect, view.shown(session.effective), 'exposed')
+      : spokenList(dialect, view.toolsOf(scope), 'definition');
+  }
+
+  private async listTools(context: MethodContext): Promise<JsonObject> {
+    const { scope, session, dialect } = context;
     if (scope !== undefined) {
       const provider = this.catalog.provider(scope);
       if (provider && !provider.listed) await provider.refresh();
       return {
         ...provider?.listedFor(session.sessionId)?.more,
-        tools: this.catalog
-          .view(session.sessionId)
-          .toolsOf(scope)
-          .map((tool) => tool.definition),
+        tools: dialect
+          ? this.spoken(dialect, context).tools
+          : this.catalog
+              .view(session.sessionId)
+              .toolsOf(scope)
+              .map((tool) => tool.definition),
       };
     }
     await this.catalog.settled();
-    return { tools: this.catalog.view(session.sessionId).tools.map((tool) => tool.exposed) };
+    if (dialect) return { tools: this.spoken(dialect, context).tools };
+    const shown = this.catalog.view(session.sessionId).shown(session.effective);
+    return { tools: shown.map((tool) => tool.exposed) };
   }
 
   private async callTool(params: JsonObject, context: MethodContext): Promise<unknown> {
-    const { scope, session, client, abort, listener } = context;
-    const { name, arguments: args, _meta, inputResponses, requestState, ...more } = params;
-    if (typeof name !== 'string')
+    const { scope, session, client, abort, listener, dialect } = context;
+    const { name: said, arguments: args, _meta } = params;
+    if (typeof said !== 'string')
       throw new RpcFailure(RPC.invalidParams, 'tools/call needs params.name, a string.');
+    const name = dialect ? this.spoken(dialect, context).ownName(said) : said;
     const meta = passedOn(_meta);
     const target = scope === undefined ? { name } : { server: scope, tool: name };
     try {
@@ -103,7 +126,7 @@ export class Methods {
         session,
         target,
         args,
-        more,
+        more: othersOf(params),
         client,
         abort,
         listener,
@@ -120,6 +143,17 @@ export class Methods {
 function failureResult(failure: AppError): JsonObject {
   const body = failure.toBody();
   return { ...textResult(failureText(body), true), _meta: { 'mcpbridge/error': body } };
+}
+
+const READ_HERE = new Set(['name', 'arguments', '_meta', 'inputResponses', 'requestState']);
+
+/** Members of a call that we do not know, for the server; undefined when there are none, as nearly always. */
+function othersOf(params: JsonObject): JsonObject | undefined {
+  for (const key in params) {
+    if (READ_HERE.has(key)) continue;
+    return Object.fromEntries(Object.entries(params).filter(([name]) => !READ_HERE.has(name)));
+  }
+  return undefined;
 }
 
 const OURS = new Set<string>([

@@ -9,14 +9,16 @@ import {
 } from '@mcpbridge/shared/json-rpc.js';
 import { META, MODERN_VERSIONS } from '@mcpbridge/shared/protocol.js';
 import type { Catalog } from '../catalog/catalog.js';
+import type { Dialect } from '../dialects/dialect.js';
 import { onCallerGone } from '../http/caller-gone.js';
 import { callerSession } from '../http/caller-session.js';
 import type { Exchange } from '../http/exchange.js';
 import type { CallListener } from '../providers/provider.js';
-import type { Session } from '../sessions/session.js';
+import { canAnswer, type Session } from '../sessions/session.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { Answer } from './answer.js';
 import { type MethodContext, SERVER_INFO } from './context.js';
+import type { DialectOf } from './dialect-of.js';
 import { checkEnvelope, checkParamHeaders, clientName, termsOf } from './envelope.js';
 import { acceptsStream } from './legacy.js';
 import { Listening } from './listening.js';
@@ -53,6 +55,7 @@ export class ModernRequests {
     private readonly sessions: Sessions,
     private readonly methods: Methods,
     private readonly catalog: Catalog,
+    private readonly dialectOf: DialectOf,
   ) {}
 
   async post(exchange: Exchange, message: JsonObject): Promise<void> {
@@ -64,6 +67,7 @@ export class ModernRequests {
     const params = message.params ?? {};
     const { capabilities, clientInfo } = termsOf(params);
     session.meet('modern', capabilities, clientInfo);
+    const dialect = this.dialectOf(exchange, clientInfo);
     if (message.method === 'subscriptions/listen') return this.listen(exchange, session, message);
     if (!this.isKnown(message.method, exchange.params.server)) {
       const text = `Method ${JSON.stringify(message.method)} is not known in ${MODERN_VERSIONS[0]}.`;
@@ -71,7 +75,7 @@ export class ModernRequests {
     }
     const trip = this.trips.enter(bindingOf(exchange, session, message), params);
     onCallerGone(exchange.response, trip.abort);
-    const run = () => trip.carry(answer, () => this.run(exchange, session, message, trip));
+    const run = () => trip.carry(answer, () => this.run(exchange, session, message, trip, dialect));
     const { server } = exchange.params;
     const own = server !== undefined && this.methods.isModern(server);
     const result = async () => stamp(message.method, (await run()) ?? this.trips.suspend(trip), own);
@@ -102,6 +106,7 @@ export class ModernRequests {
     session: Session,
     message: RpcRequest,
     trip: RoundTrip,
+    dialect: Dialect | undefined,
   ): Promise<unknown> {
     const { method, params = {} } = message;
     const scope = exchange.params.server;
@@ -109,7 +114,7 @@ export class ModernRequests {
       return discovery(await this.methods.about(session, scope));
     }
     if (method === 'tools/call') {
-      const tool = this.methods.toolOf(session, scope, params.name);
+      const tool = this.methods.toolOf({ session, scope, dialect }, params.name);
       if (tool) checkParamHeaders(exchange, tool, params.arguments);
     }
     const listener = listenerOf(message, trip);
@@ -117,6 +122,7 @@ export class ModernRequests {
       session,
       scope,
       client: clientName(params),
+      dialect,
       abort: trip.abort,
       listener,
     });
@@ -133,6 +139,7 @@ export class ModernRequests {
       session,
       scope: params.server,
       client: clientName(message.params ?? {}),
+      dialect: undefined,
       abort: new Cancel(),
       listener: {},
     };
@@ -179,7 +186,12 @@ function listenerOf(message: RpcRequest, trip: RoundTrip): CallListener {
   const terms = termsOf(message.params ?? {});
   const listener = listenerFor((note) => trip.send(note), message);
   if (terms.logLevel === undefined) delete listener.notification;
-  if (MAY_ASK.includes(message.method)) listener.ask = trip.ask;
+  if (MAY_ASK.includes(message.method)) {
+    listener.ask = async (method, params, signal) => {
+      if (canAnswer(terms.capabilities, method)) return trip.ask(method, params, signal);
+      throw new RpcFailure(RPC.methodNotFound, `The client of this request cannot answer ${method}.`);
+    };
+  }
   return { ...listener, terms };
 }
 

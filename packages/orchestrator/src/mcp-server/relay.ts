@@ -24,14 +24,15 @@ export class Relay {
   }
 
   async run(method: string, params: JsonObject, context: MethodContext): Promise<unknown> {
-    if (context.scope !== undefined) return this.send(this.server(context.scope), method, params, context);
+    const { session, scope } = context;
+    if (scope !== undefined) return this.send(this.server(scope, session), method, params, context);
     switch (method) {
       case 'resources/list':
       case 'resources/templates/list':
       case 'prompts/list':
-        return this.directory.list(method);
+        return this.directory.list(method, session);
       case 'prompts/get': {
-        const place = await this.placeOfPrompt(params.name);
+        const place = await this.placeOfPrompt(params.name, session);
         return this.send(place.server, method, { ...params, name: place.key }, context);
       }
       case 'resources/read':
@@ -47,19 +48,19 @@ export class Relay {
     }
   }
 
-  async aboutAll(): Promise<JsonObject> {
+  async aboutAll(session: Session): Promise<JsonObject> {
     await this.catalog.settled();
     const told = this.catalog
       .allProviders()
       .filter(isRelay)
-      .filter((server) => server.about?.instructions)
+      .filter((server) => server.about?.instructions && this.catalog.reaches(session.sessionId, server.id))
       .map((server) => `## ${server.id}\n${server.about?.instructions}`);
     return { capabilities: CAPABILITIES, ...(told.length > 0 ? { instructions: told.join('\n\n') } : {}) };
   }
 
   /** The server's own words, all of them for a client of its own era. */
   async aboutOne(session: Session, scope: string): Promise<JsonObject> {
-    const opened = await this.server(scope).opened(session);
+    const opened = await this.server(scope, session).opened(session);
     const { era, raw, capabilities, serverInfo = SERVER_INFO, instructions } = opened;
     const words = era === session.era ? raw : instructions === undefined ? {} : { instructions };
     return { ...words, capabilities, serverInfo };
@@ -67,13 +68,17 @@ export class Relay {
 
   /** A notification of the client to the servers that it is connected to. */
   tell(session: Session, scope: string | undefined, method: string, params: JsonObject): void {
-    const servers = scope === undefined ? this.catalog.allProviders().filter(isRelay) : [this.server(scope)];
+    const servers =
+      scope === undefined ? this.catalog.allProviders().filter(isRelay) : [this.server(scope, session)];
     for (const server of servers) server.notify(session, method, params);
   }
 
-  private server(id: string): McpRelay {
+  private server(id: string, session: Session): McpRelay {
     const provider = this.catalog.provider(id);
-    if (provider && isRelay(provider)) return provider;
+    if (provider && isRelay(provider)) {
+      if (this.catalog.reaches(session.sessionId, id)) return provider;
+      throw new AppError('TOOL_NOT_ALLOWED', `This session may not use the server "${id}".`);
+    }
     throw new AppError('UNKNOWN_SERVER', `There is no MCP server "${id}".`);
   }
 
@@ -86,8 +91,9 @@ export class Relay {
     return server.request(session, method, params, { signal: abort.signal, listener });
   }
 
-  private async placeOfPrompt(name: unknown): Promise<Place> {
-    const place = typeof name === 'string' ? await this.directory.find('prompts/list', name) : undefined;
+  private async placeOfPrompt(name: unknown, session: Session): Promise<Place> {
+    const place =
+      typeof name === 'string' ? await this.directory.find('prompts/list', name, session) : undefined;
     if (place) return place;
     throw new RpcFailure(RPC.invalidParams, `There is no prompt ${JSON.stringify(name)}.`);
   }
@@ -97,12 +103,12 @@ export class Relay {
     const { uri } = params;
     if (typeof uri !== 'string')
       throw new RpcFailure(RPC.invalidParams, `${method} needs params.uri, a string.`);
-    const place = await this.directory.find('resources/list', uri);
+    const place = await this.directory.find('resources/list', uri, context.session);
     if (place) return this.send(place.server, method, params, context);
     let failure: unknown = new RpcFailure(RPC.invalidParams, `There is no resource ${JSON.stringify(uri)}.`, {
       uri,
     });
-    for (const server of this.directory.servers('resources')) {
+    for (const server of this.directory.servers('resources', context.session)) {
       try {
         return await this.send(server, method, params, context);
       } catch (thrown) {
@@ -116,7 +122,7 @@ export class Relay {
   private async complete(params: JsonObject, context: MethodContext): Promise<unknown> {
     const ref = isObject(params.ref) ? params.ref : {};
     if (ref.type === 'ref/prompt') {
-      const place = await this.placeOfPrompt(ref.name);
+      const place = await this.placeOfPrompt(ref.name, context.session);
       return this.send(
         place.server,
         'completion/complete',
@@ -124,7 +130,7 @@ export class Relay {
         context,
       );
     }
-    const place = await this.directory.find('resources/templates/list', String(ref.uri));
+    const place = await this.directory.find('resources/templates/list', String(ref.uri), context.session);
     if (place) return this.send(place.server, 'completion/complete', params, context);
     throw new RpcFailure(RPC.invalidParams, `There is no resource template ${JSON.stringify(ref.uri)}.`);
   }
@@ -132,7 +138,7 @@ export class Relay {
   /** Each server that can log is told, now or when the session first uses it; one that fails keeps its own level. */
   private async setLevel({ level }: JsonObject, { session, abort }: MethodContext): Promise<JsonObject> {
     const { signal } = abort;
-    const servers = this.directory.servers('logging');
+    const servers = this.directory.servers('logging', session);
     await Promise.allSettled(servers.map((server) => server.setLogLevel(session, level, { signal })));
     return {};
   }

@@ -9,10 +9,16 @@ const PREFIX = 'mcpbridge.';
 /** A question that nobody answers for so long cancels its request. */
 const PATIENCE_MS = 10 * 60_000;
 
+/** What comes while a client is away for its answers; of more the oldest is forgotten. */
+const KEPT_MESSAGES = 1000;
+/** Characters of JSON. */
+const KEPT_LENGTH = 1024 * 1024;
+
 interface Question {
   method: string;
   params: JsonObject | undefined;
   resolve(answer: unknown): void;
+  withdraw(): void;
 }
 
 /**
@@ -25,6 +31,9 @@ export class RoundTrip {
   private answer: Answer | undefined;
   private outcome: Promise<unknown> | undefined;
   private readonly questions = new Map<string, Question>();
+  /** Progress and log lines, oldest first. */
+  private readonly kept: { message: RpcMessage; length: number }[] = [];
+  private keptLength = 0;
   private asked = 0;
   private wake: () => void = () => undefined;
 
@@ -33,32 +42,42 @@ export class RoundTrip {
     readonly binding: string,
   ) {}
 
+  /** Between two exchanges it is kept for the next one. */
   send(message: RpcMessage): void {
-    this.answer?.send(message);
+    if (this.answer) this.answer.send(message);
+    else this.keep(message);
   }
 
   readonly ask = (method: string, params: JsonObject | undefined, signal: CancelSignal): Promise<unknown> =>
     new Promise((resolve, reject) => {
       const key = `q${++this.asked}`;
-      this.questions.set(key, { method, params, resolve });
       const withdraw = () => {
         this.questions.delete(key);
         reject(new AppError('CALL_CANCELLED', `The question ${method} was withdrawn.`));
       };
+      this.questions.set(key, { method, params, resolve, withdraw });
       signal.addEventListener('abort', withdraw, { once: true });
+      // It may be another call's question, which whoever asked can put through that one.
+      this.abort.signal.addEventListener('abort', withdraw, { once: true });
       this.wake();
     });
 
   /** Carries one exchange: to the result, or to the questions that are open. */
   async carry(answer: Answer, run: () => Promise<unknown>): Promise<unknown> {
     this.answer = answer;
-    this.outcome ??= run();
+    for (const { message } of this.kept.splice(0)) answer.send(message);
+    this.keptLength = 0;
+    this.outcome ??= run().catch((error) => {
+      for (const question of this.questions.values()) question.withdraw();
+      throw error;
+    });
     if (this.questions.size === 0) {
       const asked = new Promise<typeof ASKED>((resolve) => {
         this.wake = () => setImmediate(resolve, ASKED);
       });
       const first = await Promise.race([this.outcome, asked]);
-      if (first !== ASKED) return first;
+      // A question that came with the result is answered before the result is told.
+      if (first !== ASKED && this.questions.size === 0) return first;
     }
     this.answer = undefined;
     // Its failure is told to the exchange that is open then.
@@ -72,6 +91,15 @@ export class RoundTrip {
     for (const [key, answer] of Object.entries(responses)) {
       this.questions.get(key)?.resolve(answer);
       this.questions.delete(key);
+    }
+  }
+
+  private keep(message: RpcMessage): void {
+    const { length } = JSON.stringify(message);
+    this.kept.push({ message, length });
+    this.keptLength += length;
+    while (this.kept.length > KEPT_MESSAGES || this.keptLength > KEPT_LENGTH) {
+      this.keptLength -= this.kept.shift()?.length ?? 0;
     }
   }
 

@@ -13,18 +13,31 @@ export class FunctionProvider implements ToolProvider {
   readonly listed: ToolList;
   readonly health: Health = { state: 'ready' };
   private readonly tools: ReadonlyMap<string, FunctionTool>;
+  /** Of single sessions, by their ids. */
+  private readonly own = new Map<string, ReadonlyMap<string, FunctionTool>>();
 
   constructor(
     readonly id: string,
     readonly kind: ProviderKind,
     tools: readonly FunctionTool[],
   ) {
-    this.tools = new Map(tools.map((tool) => [tool.definition.name, tool]));
+    this.tools = byName(tools);
     this.listed = { tools: tools.map((tool) => tool.definition), rejected: [] };
   }
 
-  listedFor(): ToolList {
-    return this.listed;
+  /** Tools for that session alone, in the place of those it had. */
+  setOwn(sessionId: string, tools: readonly FunctionTool[]): void {
+    if (tools.length > 0) this.own.set(sessionId, byName(tools));
+    else this.own.delete(sessionId);
+  }
+
+  listedFor(sessionId: string): ToolList {
+    const own = this.own.get(sessionId);
+    if (!own) return this.listed;
+    return {
+      tools: [...this.listed.tools, ...[...own.values()].map((tool) => tool.definition)],
+      rejected: [],
+    };
   }
 
   async refresh(): Promise<ToolList> {
@@ -32,12 +45,18 @@ export class FunctionProvider implements ToolProvider {
   }
 
   async call(call: ProviderCall): Promise<ToolResult> {
-    const tool = this.tools.get(call.tool);
+    const tool = this.own.get(call.caller.sessionId)?.get(call.tool) ?? this.tools.get(call.tool);
     if (!tool) throw new AppError('UNKNOWN_TOOL', `There is no ${this.kind} tool "${call.tool}".`);
     return tool.run(call);
   }
 
-  async endSession(): Promise<void> {}
+  async endSession(sessionId: string): Promise<void> {
+    this.own.delete(sessionId);
+  }
 
   async close(): Promise<void> {}
+}
+
+function byName(tools: readonly FunctionTool[]): Map<string, FunctionTool> {
+  return new Map(tools.map((tool) => [tool.definition.name, tool]));
 }

@@ -1,8 +1,10 @@
 import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { type JsonObject, RPC, RpcFailure, type RpcNotification } from '@mcpbridge/shared/json-rpc.js';
+import type { SessionPolicy } from '@mcpbridge/shared/policy.js';
 import type { Era } from '@mcpbridge/shared/protocol.js';
 import type { Caller } from '../providers/provider.js';
 import type { SessionLifetime } from '../store/session-store.js';
+import type { EffectivePolicy } from './effective-policy.js';
 
 /** An MCP client that is connected for a session and can be told and asked things. */
 export type SessionClient = Pick<Caller, 'capabilities' | 'hello' | 'notify' | 'ask'>;
@@ -14,11 +16,24 @@ const NEEDED: Record<string, string> = {
   'roots/list': 'roots',
 };
 
+/** May a client with these capabilities be asked that? */
+export function canAnswer(capabilities: JsonObject, method: string): boolean {
+  const needed = NEEDED[method];
+  return needed === undefined || needed in capabilities;
+}
+
 /** Who is calling, under one id, owned by one principal. */
 export class Session implements Caller {
   readonly clients = new Set<SessionClient>();
   lastUsedAt = Date.now();
   era: Era = 'legacy';
+  /** Its own; what counts is `effective`. */
+  policy: SessionPolicy = {};
+  /** Milliseconds since the epoch; undefined: it does not end by itself. */
+  expiresAt: number | undefined;
+  /** Bounds this one, which ends with it. */
+  parent: Session | undefined;
+  effective: EffectivePolicy = { rules: undefined, limits: {}, catalog: 'all' };
   private declared: JsonObject = {};
   private introduced: JsonObject | undefined;
 
@@ -56,10 +71,7 @@ export class Session implements Caller {
     params: JsonObject | undefined,
     signal: CancelSignal,
   ): Promise<unknown> {
-    const needed = NEEDED[method];
-    const able = [...this.clients]
-      .reverse()
-      .find((client) => needed === undefined || needed in client.capabilities);
+    const able = [...this.clients].reverse().find((client) => canAnswer(client.capabilities, method));
     if (!able) throw new RpcFailure(RPC.methodNotFound, `No client of this session can answer ${method}.`);
     return able.ask(serverId, method, params, signal);
   }

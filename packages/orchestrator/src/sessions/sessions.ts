@@ -1,44 +1,76 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
+import type { SessionPolicy } from '@mcpbridge/shared/policy.js';
 import { SESSION_ID } from '@mcpbridge/shared/wire.js';
 import type { Log } from '../log.js';
 import type { SessionLifetime, SessionRow, SessionStore } from '../store/session-store.js';
+import { effectivePolicy } from './effective-policy.js';
+import { Holds } from './holds.js';
 import { Session } from './session.js';
 
-/** A bridge that lost its connections has this long to come back before its session is ended. */
-const GRACE_MS = 3000;
+const EXPIRY_CHECK_MS = 5000;
+/** Sessions under sessions, at most. */
+const MAX_DEPTH = 8;
 
-type EndListener = (session: Session) => void;
+/** Who asks for a session: an owner of many, or the bearer of one session's token. */
+export interface SessionBearer {
+  id: string;
+  sessionId?: string;
+}
+
+export interface NewSession {
+  id?: string;
+  policy: SessionPolicy;
+  /** Of the parent's owner. */
+  parent?: string;
+  /** Milliseconds since the epoch. */
+  expiresAt?: number;
+}
+
+interface Listeners {
+  /** Before anybody gets the session. */
+  open: (session: Session) => Promise<void> | void;
+  /** What it may do is, or may be, another. */
+  policy: (session: Session) => void;
+  end: (session: Session) => void;
+}
 
 /** All open sessions of this process; the store keeps what must outlive it. */
 export class Sessions {
   private readonly open = new Map<string, Session>();
-  /** Of each session that lives by its connections: how many it has. */
-  private readonly held = new Map<Session, number>();
-  /** Which sessions a connection holds; it may carry those of several. */
-  private readonly holds = new WeakMap<Socket, Set<Session>>();
-  private readonly graces = new Map<Session, NodeJS.Timeout>();
-  private readonly endListeners: EndListener[] = [];
+  private readonly opening = new Map<string, Promise<Session>>();
+  private readonly holds = new Holds((session) => void this.end(session));
+  private readonly listeners: { [Event in keyof Listeners]: Listeners[Event][] } = {
+    open: [],
+    policy: [],
+    end: [],
+  };
+  private readonly sweep = setInterval(() => void this.endExpired(), EXPIRY_CHECK_MS).unref();
 
   constructor(
     private readonly store: SessionStore,
     private readonly log: Log,
   ) {}
 
-  onEnd(listener: EndListener): void {
-    this.endListeners.push(listener);
+  on<Event extends keyof Listeners>(event: Event, listener: Listeners[Event]): void {
+    this.listeners[event].push(listener);
+  }
+
+  /** The session if it is open in this process, whosever it is. */
+  get(sessionId: string): Session | undefined {
+    return this.open.get(sessionId);
   }
 
   get size(): number {
     return this.open.size;
   }
 
-  /** The session if it is open in this process and this principal's. */
-  known(principalId: string, sessionId: string): Session | undefined {
+  /** The session if it is open in this process and this bearer's. */
+  known(bearer: SessionBearer, sessionId: string): Session | undefined {
     const session = this.open.get(sessionId);
     if (session === undefined) return undefined;
-    if (session.owner !== principalId) throw notFound(sessionId);
+    if (!isTheirs(bearer, session) || isOver(session)) throw notFound(sessionId);
     session.lastUsedAt = Date.now();
     this.store.touch(sessionId, session.lastUsedAt);
     return session;
@@ -49,52 +81,67 @@ export class Sessions {
    * @throws SESSION_NOT_FOUND when it is another principal's or was ended: the same answer, so that ids cannot be probed.
    */
   async enter(
-    principalId: string,
+    bearer: SessionBearer,
     sessionId: string,
     lifetime: SessionLifetime = 'lasting',
   ): Promise<Session> {
     if (!SESSION_ID.test(sessionId)) {
       throw new AppError('INVALID_REQUEST', 'A session id is 1 to 128 letters, digits or any of "_ . : -".');
     }
-    const row = await this.store.get(sessionId);
-    const known = this.known(principalId, sessionId);
-    if (known) return known;
-    if (row && (row.owner !== principalId || (row.endedAt !== undefined && row.lifetime === 'lasting')))
-      throw notFound(sessionId);
-    const session = new Session(
-      sessionId,
-      principalId,
-      row?.lifetime ?? lifetime,
-      row?.createdAt ?? Date.now(),
-    );
-    this.open.set(sessionId, session);
-    const stored = this.store.upsert(rowOf(session));
-    // What ends with its client need not be on disk before its first answer.
-    if (session.lifetime === 'lasting') await stored;
-    else stored.catch((error) => this.log.warn(`Session "${sessionId}" was not stored: ${messageOf(error)}`));
+    // Whoever else is loading it may be somebody who may not have it.
+    for (let other = this.opening.get(sessionId); other; other = this.opening.get(sessionId))
+      await other.catch(() => undefined);
+    if (!this.open.has(sessionId)) await this.load(bearer, sessionId, lifetime);
+    const session = this.known(bearer, sessionId);
+    if (session) return session;
+    throw notFound(sessionId);
+  }
+
+  /** A new session of the bearer's principal; @throws CONFLICT when the id is taken. */
+  async create(
+    bearer: SessionBearer,
+    { id = randomUUID(), policy, parent, expiresAt }: NewSession,
+  ): Promise<Session> {
+    if (!SESSION_ID.test(id)) {
+      throw new AppError('INVALID_REQUEST', 'A session id is 1 to 128 letters, digits or any of "_ . : -".');
+    }
+    if (this.open.has(id) || this.opening.has(id) || (await this.store.get(id))) {
+      throw new AppError('CONFLICT', `The session id "${id}" is taken; leave it out to get a random one.`);
+    }
+    const above = parent === undefined ? undefined : await this.enter(bearer, parent);
+    if (above && chainOf(above).length >= MAX_DEPTH) {
+      throw new AppError('INVALID_REQUEST', `Sessions can stand at most ${MAX_DEPTH} deep under each other.`);
+    }
+    const session = new Session(id, bearer.id, 'lasting', Date.now());
+    session.policy = policy;
+    session.parent = above;
+    session.expiresAt = earlier(expiresAt, above?.expiresAt);
+    await this.admit(session);
     return session;
   }
 
+  /** Members that are given replace the session's own. */
+  async change(session: Session, policy: SessionPolicy, expiresAt?: number): Promise<void> {
+    session.policy = { ...session.policy, ...policy };
+    if (expiresAt !== undefined) session.expiresAt = earlier(expiresAt, session.parent?.expiresAt);
+    await this.store.upsert(rowOf(session));
+    for (const one of this.open.values()) if (chainOf(one).includes(session)) this.applyPolicy(one);
+  }
+
   /** What a caller without a session id gets: one lasting session of its principal. */
-  ofPrincipal(principalId: string): Session | Promise<Session> {
-    const id = `default-${principalId}`;
-    return this.known(principalId, id) ?? this.enter(principalId, id);
+  ofPrincipal(bearer: SessionBearer): Session | Promise<Session> {
+    const id = bearer.sessionId ?? `default-${bearer.id}`;
+    return this.known(bearer, id) ?? this.enter(bearer, id);
   }
 
   /** A new session under a random id. */
-  fresh(principalId: string, lifetime: SessionLifetime): Promise<Session> {
-    return this.enter(principalId, randomUUID(), lifetime);
+  fresh(bearer: SessionBearer, lifetime: SessionLifetime): Promise<Session> {
+    return this.enter(bearer, bearer.sessionId ?? randomUUID(), lifetime);
   }
 
   /** Counts a connection towards a session that lives as long as its connections do. */
   hold(session: Session, socket: Socket): void {
-    if (session.lifetime !== 'connection') return;
-    const sessions = this.sessionsOn(socket);
-    if (sessions.has(session)) return;
-    sessions.add(session);
-    this.held.set(session, (this.held.get(session) ?? 0) + 1);
-    clearTimeout(this.graces.get(session));
-    this.graces.delete(session);
+    if (session.lifetime === 'connection') this.holds.hold(session, socket);
   }
 
   /** Used last first. */
@@ -103,51 +150,117 @@ export class Sessions {
   }
 
   /** @throws SESSION_NOT_FOUND for a stranger's as for a missing one. */
-  async row(principalId: string, sessionId: string): Promise<SessionRow> {
+  async row(bearer: SessionBearer, sessionId: string): Promise<SessionRow> {
     const row = await this.store.get(sessionId);
-    if (row?.owner === principalId) return row;
+    if (row && isTheirs(bearer, { owner: row.owner, sessionId })) return row;
     throw notFound(sessionId);
   }
 
-  /** Ends a session for good: who listens closes its calls and connections. */
+  /** Ends a session for good, and those under it: who listens closes its calls and connections. */
   async end(session: Session): Promise<void> {
-    if (this.open.get(session.sessionId) !== session) return;
-    this.open.delete(session.sessionId);
-    this.held.delete(session);
-    clearTimeout(this.graces.get(session));
-    this.graces.delete(session);
-    for (const listener of this.endListeners) listener(session);
-    await this.store.end(session.sessionId, Date.now());
+    const { sessionId } = session;
+    if (this.open.get(sessionId) !== session) return;
+    this.open.delete(sessionId);
+    this.holds.forget(session);
+    for (const listener of this.listeners.end) listener(session);
+    await this.store.end(sessionId, Date.now());
+    for (const child of await this.store.ids({ parent: sessionId })) {
+      const open = this.open.get(child.id);
+      await (open ? this.end(open) : this.store.end(child.id, Date.now()));
+    }
   }
 
   close(): void {
-    for (const timer of this.graces.values()) clearTimeout(timer);
-    this.graces.clear();
+    clearInterval(this.sweep);
+    this.holds.close();
   }
 
-  private sessionsOn(socket: Socket): Set<Session> {
-    const known = this.holds.get(socket);
-    if (known) return known;
-    const sessions = new Set<Session>();
-    this.holds.set(socket, sessions);
-    socket.once('close', () => {
-      for (const session of sessions) this.release(session);
-    });
-    return sessions;
+  private load(bearer: SessionBearer, sessionId: string, lifetime: SessionLifetime): Promise<Session> {
+    const loading = this.read(bearer, sessionId, lifetime).finally(() => this.opening.delete(sessionId));
+    this.opening.set(sessionId, loading);
+    return loading;
   }
 
-  private release(session: Session): void {
-    const left = (this.held.get(session) ?? 1) - 1;
-    this.held.set(session, left);
-    if (left > 0 || this.open.get(session.sessionId) !== session) return;
-    const timer = setTimeout(() => void this.end(session), GRACE_MS);
-    this.graces.set(session, timer.unref());
+  private async read(bearer: SessionBearer, sessionId: string, lifetime: SessionLifetime): Promise<Session> {
+    const row = await this.store.get(sessionId);
+    // The token of a session makes none.
+    if (row ? !isTheirs(bearer, { owner: row.owner, sessionId }) : bearer.sessionId !== undefined)
+      throw notFound(sessionId);
+    if (row && (isOver(row) || (row.endedAt !== undefined && row.lifetime === 'lasting')))
+      throw notFound(sessionId);
+    const session = new Session(
+      sessionId,
+      bearer.id,
+      row?.lifetime ?? lifetime,
+      row?.createdAt ?? Date.now(),
+    );
+    session.policy = row?.policy ?? {};
+    session.expiresAt = row?.expiresAt;
+    if (row?.parent !== undefined) session.parent = await this.enter({ id: row.owner }, row.parent);
+    await this.admit(session);
+    return session;
+  }
+
+  private async admit(session: Session): Promise<void> {
+    this.applyPolicy(session);
+    for (const listener of this.listeners.open) {
+      const done = listener(session);
+      if (done) await done;
+    }
+    this.open.set(session.sessionId, session);
+    const stored = this.store.upsert(rowOf(session));
+    // What ends with its client need not be on disk before its first answer.
+    if (session.lifetime === 'lasting') await stored;
+    else
+      stored.catch((error) =>
+        this.log.warn(`Session "${session.sessionId}" was not stored: ${messageOf(error)}`),
+      );
+  }
+
+  private applyPolicy(session: Session): void {
+    session.effective = effectivePolicy(chainOf(session).map(({ policy }) => policy));
+    for (const listener of this.listeners.policy) listener(session);
+  }
+
+  private async endExpired(): Promise<void> {
+    try {
+      for (const { id } of await this.store.ids({ expiredBy: Date.now() })) {
+        const open = this.open.get(id);
+        await (open ? this.end(open) : this.store.end(id, Date.now()));
+      }
+    } catch (error) {
+      this.log.warn(`Sessions whose time is over were not ended: ${messageOf(error)}`);
+    }
   }
 }
 
+/** The session and all above it, the topmost first. */
+function chainOf(session: Session): Session[] {
+  return session.parent ? [...chainOf(session.parent), session] : [session];
+}
+
+function isTheirs(
+  bearer: SessionBearer,
+  { owner, sessionId }: { owner: string; sessionId: string },
+): boolean {
+  return owner === bearer.id && (bearer.sessionId === undefined || bearer.sessionId === sessionId);
+}
+
+function isOver({ expiresAt }: { expiresAt?: number | undefined }): boolean {
+  return expiresAt !== undefined && expiresAt <= Date.now();
+}
+
+function earlier(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+}
+
 function rowOf(session: Session): SessionRow {
-  const { sessionId, owner, lifetime, createdAt, lastUsedAt } = session;
-  return { id: sessionId, owner, lifetime, createdAt, lastUsedAt };
+  const { sessionId, owner, lifetime, createdAt, lastUsedAt, policy, parent, expiresAt } = session;
+  const row: SessionRow = { id: sessionId, owner, lifetime, createdAt, lastUsedAt };
+  if (Object.keys(policy).length > 0) row.policy = policy;
+  if (parent) row.parent = parent.sessionId;
+  if (expiresAt !== undefined) row.expiresAt = expiresAt;
+  return row;
 }
 
 function notFound(sessionId: string): AppError {

@@ -4,6 +4,8 @@ import type { StoreSchema } from './schema.js';
 /** Never changed once released; what changes the tables is a new entry with the next number. */
 const MIGRATIONS: Record<string, Migration> = {
   '0001-calls-sessions-tool-lists': { up: createTables },
+  '0002-session-policies': { up: addSessionPolicies },
+  '0003-accepted-tools': { up: addAcceptedTools },
 };
 
 const provider: MigrationProvider = { getMigrations: async () => MIGRATIONS };
@@ -66,6 +68,39 @@ async function createTables(db: Kysely<StoreSchema>): Promise<void> {
     .addColumn('tools', 'text', (column) => column.notNull())
     .addColumn('listed_at', 'integer', (column) => column.notNull())
     .addPrimaryKeyConstraint('tool_lists_pk', ['server_id', 'config_hash'])
+    .execute();
+}
+
+async function addSessionPolicies(db: Kysely<StoreSchema>): Promise<void> {
+  await db.schema.alterTable('sessions').addColumn('parent', 'text').execute();
+  await db.schema.alterTable('sessions').addColumn('expires_at', 'integer').execute();
+  await createIndex(db, 'sessions', ['parent']);
+  await db.schema
+    .createTable('session_tokens')
+    .addColumn('hash', 'text', (column) => column.primaryKey())
+    .addColumn('session_id', 'text', (column) => column.notNull())
+    .addColumn('owner', 'text', (column) => column.notNull())
+    .addColumn('expires_at', 'integer', (column) => column.notNull())
+    .execute();
+  await createIndex(db, 'session_tokens', ['session_id']);
+  await db.schema
+    .createTable('session_tools')
+    .addColumn('session_id', 'text', (column) => column.notNull())
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('definition', 'text', (column) => column.notNull())
+    .addColumn('url', 'text', (column) => column.notNull())
+    .addColumn('secret', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('session_tools_pk', ['session_id', 'name'])
+    .execute();
+}
+
+async function addAcceptedTools(db: Kysely<StoreSchema>): Promise<void> {
+  await db.schema
+    .createTable('accepted_tools')
+    .addColumn('server', 'text', (column) => column.notNull())
+    .addColumn('tool', 'text', (column) => column.notNull())
+    .addColumn('definition', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('accepted_tools_pk', ['server', 'tool'])
     .execute();
 }
 

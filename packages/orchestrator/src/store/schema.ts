@@ -5,6 +5,9 @@ export interface StoreSchema {
   calls: CallsTable;
   sessions: SessionsTable;
   tool_lists: ToolListsTable;
+  session_tokens: SessionTokensTable;
+  session_tools: SessionToolsTable;
+  accepted_tools: AcceptedToolsTable;
 }
 
 export interface CallsTable {
@@ -38,6 +41,32 @@ export interface SessionsTable {
   client: string | null;
   policy: string | null;
   ended_at: number | null;
+  parent: string | null;
+  expires_at: number | null;
+}
+
+export interface SessionTokensTable {
+  /** SHA-256 of the token, which itself is nowhere. */
+  hash: string;
+  session_id: string;
+  owner: string;
+  expires_at: number;
+}
+
+export interface SessionToolsTable {
+  session_id: string;
+  name: string;
+  definition: string;
+  url: string;
+  /** Signs the requests to `url`. */
+  secret: string;
+}
+
+export interface AcceptedToolsTable {
+  server: string;
+  tool: string;
+  /** Its locked members as JSON. */
+  definition: string;
 }
 
 export interface ToolListsTable {

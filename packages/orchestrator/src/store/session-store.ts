@@ -1,5 +1,5 @@
 import { messageOf } from '@mcpbridge/shared/errors.js';
-import type { JsonObject } from '@mcpbridge/shared/json-rpc.js';
+import type { SessionPolicy } from '@mcpbridge/shared/policy.js';
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { Log } from '../log.js';
 import type { SessionsTable, StoreSchema } from './schema.js';
@@ -17,8 +17,11 @@ export interface SessionRow {
   lifetime: SessionLifetime;
   /** Name and version of the client that came first. */
   client?: string;
-  policy?: JsonObject;
+  policy?: SessionPolicy;
   endedAt?: number;
+  /** The session whose policy bounds this one's, and whose end is its end. */
+  parent?: string;
+  expiresAt?: number;
 }
 
 export interface SessionFilter {
@@ -67,6 +70,14 @@ export class SessionStore {
     await this.db.updateTable('sessions').set({ ended_at: at }).where('id', '=', id).execute();
   }
 
+  /** The open sessions under one, or those whose time is over. */
+  async ids(which: { parent: string } | { expiredBy: number }): Promise<{ id: string; owner: string }[]> {
+    const query = this.db.selectFrom('sessions').select(['id', 'owner']).where('ended_at', 'is', null);
+    return 'parent' in which
+      ? query.where('parent', '=', which.parent).execute()
+      : query.where('expires_at', '<=', which.expiredBy).execute();
+  }
+
   /** Used last first. */
   async list({ ended, owner, limit }: SessionFilter): Promise<SessionRow[]> {
     await this.flush();
@@ -112,6 +123,8 @@ function toRow(session: SessionRow): Insertable<SessionsTable> & { id: string } 
     client: client ?? null,
     policy: policy === undefined ? null : JSON.stringify(policy),
     ended_at: endedAt ?? null,
+    parent: session.parent ?? null,
+    expires_at: session.expiresAt ?? null,
   };
 }
 
@@ -125,5 +138,7 @@ function fromRow(row: Selectable<SessionsTable>): SessionRow {
     ...(row.client === null ? {} : { client: row.client }),
     ...(row.policy === null ? {} : { policy: JSON.parse(row.policy) }),
     ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),
+    ...(row.parent === null ? {} : { parent: row.parent }),
+    ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
   };
 }

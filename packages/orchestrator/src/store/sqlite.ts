@@ -41,6 +41,14 @@ const SETTINGS = `
 /** More distinct queries than this product has; the oldest may go. */
 const CACHED_STATEMENTS = 200;
 
+/** Makes empty databases in memory; each goes with whoever holds it. */
+export async function memoryDatabases(): Promise<() => MemoryDatabase> {
+  const { DatabaseSync } = await sqliteModule();
+  return () => new DatabaseSync(':memory:');
+}
+
+export type MemoryDatabase = InstanceType<SqliteModule['DatabaseSync']>;
+
 /** Opens a file, and makes it where missing, for this user alone. Its calls block, so it is used in a thread of its own. */
 export async function openSqlite(file: string): Promise<SqliteFile> {
   const { DatabaseSync } = await sqliteModule();

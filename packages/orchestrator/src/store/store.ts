@@ -4,10 +4,14 @@ import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import { Kysely } from 'kysely';
 import type { Log } from '../log.js';
 import { CallLog } from './call-log.js';
+import { LockStore } from './lock-store.js';
 import { migrate } from './migrations.js';
+import { Outputs } from './outputs.js';
 import type { StoreSchema } from './schema.js';
 import { SessionStore } from './session-store.js';
+import { SessionToolStore } from './session-tool-store.js';
 import { sqliteDialect } from './sqlite-dialect.js';
+import { TokenStore } from './token-store.js';
 import { ToolListStore } from './tool-list-store.js';
 
 /** What must last. */
@@ -15,6 +19,10 @@ export interface Store {
   calls: CallLog;
   sessions: SessionStore;
   toolLists: ToolListStore;
+  tokens: TokenStore;
+  sessionTools: SessionToolStore;
+  lock: LockStore;
+  outputs: Outputs;
   /** Writes what waits, then closes the file. */
   close(): Promise<void>;
 }
@@ -29,6 +37,10 @@ export async function openStore(folder: string, log: Log): Promise<Store> {
     calls,
     sessions,
     toolLists: new ToolListStore(db),
+    tokens: new TokenStore(db),
+    sessionTools: new SessionToolStore(db),
+    lock: new LockStore(db),
+    outputs: new Outputs(join(folder, 'outputs')),
     async close() {
       await calls.close();
       await sessions.flush();

@@ -62,16 +62,62 @@ export function serverRoutes(deps: ServerDeps): PlainRoute[] {
     {
       method: 'GET',
       path: '/api/servers/{id}',
-      summary: 'One server: state with its reason, tools, tools set aside, last lines of stderr',
+      summary:
+        'One server: state with its reason, tools, tools set aside, what it sent too much of, last lines of stderr',
       run: ({ params: { id = '' } }) => {
-        const server = deps.fleet.servers.find((candidate) => candidate.id === id);
-        const ids = deps.fleet.servers.map((known) => known.id);
-        if (!server)
-          throw new AppError('UNKNOWN_SERVER', `There is no server "${id}".${nearestHint(id, ids)}`);
+        const server = serverOf(deps, id);
         return { body: { ...summaryOf(deps, server), ...detailsOf(deps.catalog, id) } };
       },
     },
+    {
+      method: 'GET',
+      path: '/api/servers/{id}/logs',
+      summary: 'The last lines that its processes wrote on stderr, oldest first',
+      run: ({ params: { id = '' } }) => {
+        const provider = deps.catalog.provider(serverOf(deps, id).id);
+        return { body: { id, lines: provider && isRelay(provider) ? provider.stderr : [] } };
+      },
+    },
+    ...Object.entries(ACTIONS).map(
+      ([action, { summary, run }]): PlainRoute => ({
+        method: 'POST',
+        path: `/api/servers/{id}/${action}`,
+        summary,
+        run: async ({ params: { id = '' } }) => {
+          const server = serverOf(deps, id);
+          await run(deps.fleet, id);
+          return { body: summaryOf(deps, server) };
+        },
+      }),
+    ),
   ];
+}
+
+/** What may be done to one server by hand; the rest are not touched. */
+const ACTIONS: Record<string, { summary: string; run(fleet: Fleet, id: string): Promise<void> }> = {
+  start: {
+    summary:
+      'Make a stopped server usable again, or try a failed one at once; answers when its tools were listed',
+    run: (fleet, id) => fleet.start(id),
+  },
+  stop: {
+    summary: 'End its processes and connections, running calls too; its calls fail until it is started',
+    run: (fleet, id) => fleet.stop(id),
+  },
+  restart: {
+    summary: 'Stop and start',
+    async run(fleet, id) {
+      await fleet.stop(id);
+      await fleet.start(id);
+    },
+  },
+};
+
+function serverOf({ fleet }: ServerDeps, id: string): ConfiguredServer {
+  const server = fleet.servers.find((candidate) => candidate.id === id);
+  const ids = fleet.servers.map((known) => known.id);
+  if (!server) throw new AppError('UNKNOWN_SERVER', `There is no server "${id}".${nearestHint(id, ids)}`);
+  return server;
 }
 
 async function save({ config, fleet }: ServerDeps, { body }: RouteInput): Promise<RouteReply> {
@@ -119,7 +165,8 @@ function detailsOf(catalog: Catalog, id: string): JsonObject {
       .toolsOf(id)
       .map((tool) => tool.name),
     set_aside: provider.listed?.rejected ?? [],
-    ...(isRelay(provider) ? { stderr: provider.stderr } : {}),
+    changed: catalog.lock?.changed(id) ?? [],
+    ...(isRelay(provider) ? { bounded: provider.bounded, stderr: provider.stderr } : {}),
   };
 }
 
