@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { endAllGroups } from '@mcpbridge/orchestrator/providers/mcp/process-group.js';
+import { endAllGroups } from '@mcpbridge/shared/process-group.js';
 import { ended, eventually, isAlive, startNode } from '../support/processes.js';
 import { callTool, TestCaller, type Trace, textOf, Upstreams } from '../support/upstreams.js';
 

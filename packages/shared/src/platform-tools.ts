@@ -81,3 +81,10 @@ export const PLATFORM_TOOLS: readonly BridgeTool[] = [
 function custom(definition: ToolDefinition): BridgeTool {
   return { type: 'custom', server: '', definition };
 }
+
+/** One of them by its name. */
+export function platformTool(name: string): ToolDefinition {
+  const tool = PLATFORM_TOOLS.find(({ definition }) => definition.name === name);
+  if (!tool) throw new Error(`"${name}" is no platform tool.`);
+  return tool.definition;
+}

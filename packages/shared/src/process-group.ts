@@ -14,7 +14,7 @@ let hooked = false;
 
 /** Ends every group at once and does not wait: for the last moment of this process. */
 export function endAllGroups(): void {
-  for (const group of live) group.signal('SIGKILL');
+  for (const group of live) group.kill();
 }
 
 /**
@@ -40,7 +40,13 @@ export class ProcessGroup {
     return this.ending;
   }
 
-  signal(signal: NodeJS.Signals): void {
+  kill(): void {
+    const strays = straysOf(this.id, this.id);
+    this.signal('SIGKILL');
+    signalStrays(strays, 'SIGKILL');
+  }
+
+  private signal(signal: NodeJS.Signals): void {
     try {
       if (POSIX) process.kill(-this.id, signal);
       else this.child.kill(signal);

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '@mcpbridge/shared/errors.js';
+import { parseJson, readBody } from '@mcpbridge/shared/read-body.js';
 import { HEADER } from '@mcpbridge/shared/wire.js';
 import express, { type Express } from 'express';
 import type { Gate, Principal } from '../auth/gate.js';
-import { parseJson, readBody } from './body.js';
 import { sendError, sendJson } from './reply.js';
 import type { PlainRoute, RouteDescription } from './routes.js';
 

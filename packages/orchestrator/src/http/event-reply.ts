@@ -1,7 +1,8 @@
+import { callReply } from '@mcpbridge/shared/call-reply.js';
 import type { ToolResult } from '@mcpbridge/shared/tools.js';
 import type { CallListener } from '../providers/provider.js';
 import type { HotResponse } from './exchange.js';
-import { asAppError, callReply } from './reply.js';
+import { asAppError } from './reply.js';
 
 /** A call's reply as server-sent events: `progress` and `log` as they happen, then one `result` or `error`. */
 export class EventReply {

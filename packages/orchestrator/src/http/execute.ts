@@ -1,18 +1,19 @@
+import { callReply } from '@mcpbridge/shared/call-reply.js';
 import { Cancel } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
+import { parseJson } from '@mcpbridge/shared/read-body.js';
 import type { ToolResult } from '@mcpbridge/shared/tools.js';
 import { compileSchema } from '@mcpbridge/shared/validate.js';
 import { type ExecuteBody, executeBodySchema, WHOLE_RESULT } from '@mcpbridge/shared/wire.js';
 import type { CallPipeline, CallRequest } from '../calls/pipeline.js';
 import type { Target } from '../catalog/catalog.js';
 import type { Sessions } from '../sessions/sessions.js';
-import { parseJson } from './body.js';
 import { onCallerGone } from './caller-gone.js';
 import { callerSession } from './caller-session.js';
 import { EventReply } from './event-reply.js';
 import { type Exchange, header } from './exchange.js';
-import { callReply, sendJson } from './reply.js';
+import { sendJson } from './reply.js';
 import type { HotRoute } from './routes.js';
 
 interface ExecuteDeps {

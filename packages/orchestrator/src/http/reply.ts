@@ -1,7 +1,5 @@
-import { AppError, type ErrorBody, toAppError } from '@mcpbridge/shared/errors.js';
+import { AppError, toAppError } from '@mcpbridge/shared/errors.js';
 import { RpcFailure } from '@mcpbridge/shared/json-rpc.js';
-import { resultText, type ToolResult } from '@mcpbridge/shared/tools.js';
-import type { CallReply } from '@mcpbridge/shared/wire.js';
 import type { HotResponse } from './exchange.js';
 
 export function sendJson(
@@ -32,12 +30,4 @@ export function sendError(response: HotResponse, thrown: unknown): void {
 export function asAppError(thrown: unknown): AppError {
   if (!(thrown instanceof RpcFailure)) return toAppError(thrown);
   return new AppError('PROVIDER_ERROR', thrown.message, { cause: thrown, details: thrown.toError() });
-}
-
-/** The tool's answer whole, with `success` and its text for scripts. */
-export function callReply(result: ToolResult): CallReply {
-  const text = resultText(result);
-  if (result.isError !== true) return { success: true, result: text, ...result };
-  const error: ErrorBody = { code: 'TOOL_FAILED', message: text, layer: 'tool', retryable: false };
-  return { success: false, result: text, error, ...result };
 }

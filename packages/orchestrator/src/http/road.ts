@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '@mcpbridge/shared/errors.js';
+import { readBody } from '@mcpbridge/shared/read-body.js';
 import findMyWay, { type Handler, type HTTPVersion } from 'find-my-way';
 import type { Gate } from '../auth/gate.js';
-import { readBody } from './body.js';
 import type { Exchange, HotRequest, HotResponse } from './exchange.js';
 import type { Serve } from './fast-lane.js';
 import { sendError } from './reply.js';

@@ -2,12 +2,12 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import { isObject, type RpcMessage } from '@mcpbridge/shared/json-rpc.js';
+import { ProcessGroup } from '@mcpbridge/shared/process-group.js';
 import { TurnWriter } from '@mcpbridge/shared/turn-writer.js';
 import type { StdioTransportEntry } from '../../config/server-entry.js';
 import { Allowance } from './allowance.js';
 import { childEnvironment } from './child-environment.js';
 import { readPaced } from './paced.js';
-import { ProcessGroup } from './process-group.js';
 import { messageReader, programEnded, wordReader } from './server-output.js';
 import type { Transport, TransportContext, TransportEvents } from './transport.js';
 

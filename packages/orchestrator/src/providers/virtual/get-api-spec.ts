@@ -1,5 +1,6 @@
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
+import { platformTool } from '@mcpbridge/shared/platform-tools.js';
 import { nearestHint } from '@mcpbridge/shared/tool-names.js';
 import { type ToolDefinition, textResult } from '@mcpbridge/shared/tools.js';
 import type { FunctionTool } from '../function-provider.js';
@@ -12,28 +13,10 @@ export interface SpecifiedTool {
   definition: ToolDefinition;
 }
 
-const definition: ToolDefinition = {
-  name: 'get_api_spec',
-  title: 'API of a tool',
-  description:
-    'Tells how to call one or several tools over HTTP with curl: address, parameters with their types, what each means.',
-  inputSchema: {
-    type: 'object',
-    properties: {
-      tool_name: {
-        description: 'Name of a tool, or a list of names.',
-        anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
-      },
-    },
-    required: ['tool_name'],
-  },
-  annotations: { readOnlyHint: true },
-};
-
 /** For catalogs too large to hand over whole: the model reads a tool's spec, then calls it with curl (MISSION row 8). */
 export function getApiSpec(tools: (sessionId: string) => readonly SpecifiedTool[]): FunctionTool {
   return {
-    definition,
+    definition: platformTool('get_api_spec'),
     run({ args, caller }) {
       const all = tools(caller.sessionId);
       const found = namesOf(args.tool_name).map((name) => specOf(name, all));
