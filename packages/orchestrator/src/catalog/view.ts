@@ -25,6 +25,7 @@ export class CatalogView {
   /** Sorted by name. */
   readonly tools: readonly CatalogTool[];
   private usual: readonly CatalogTool[] | undefined;
+  private readonly lists = new WeakMap<readonly CatalogTool[], readonly ToolDefinition[]>();
   private readonly byName = new Map<string, CatalogTool>();
   private readonly byProvider = new Map<string, CatalogTool[]>();
 
@@ -59,6 +60,16 @@ export class CatalogView {
     const shown = this.tools.filter(isWanted);
     if (!isCut && !rules) this.usual = shown;
     return shown;
+  }
+
+  /** What `shown` gives, as it is listed; the same array for as long as that is the same. */
+  listed(policy: ListingPolicy): readonly ToolDefinition[] {
+    const shown = this.shown(policy);
+    const known = this.lists.get(shown);
+    if (known) return known;
+    const list = shown.map((tool) => tool.exposed);
+    this.lists.set(shown, list);
+    return list;
   }
 
   tool(name: string): CatalogTool | undefined {

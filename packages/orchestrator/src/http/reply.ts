@@ -8,7 +8,16 @@ export function sendJson(
   value: unknown,
   headers?: Record<string, string>,
 ): void {
-  const json = JSON.stringify(value);
+  sendText(response, status, JSON.stringify(value), headers);
+}
+
+/** Sends text that is JSON already. */
+export function sendText(
+  response: HotResponse,
+  status: number,
+  json: string,
+  headers?: Record<string, string>,
+): void {
   const own = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(json) };
   response.writeHead(status, headers ? { ...own, ...headers } : own);
   // As text and not as bytes: head and body then leave in one piece.

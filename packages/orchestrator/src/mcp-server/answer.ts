@@ -1,6 +1,7 @@
 import type { RpcId, RpcMessage, RpcResponse } from '@mcpbridge/shared/json-rpc.js';
 import type { HotResponse } from '../http/exchange.js';
-import { sendJson } from '../http/reply.js';
+import { sendText } from '../http/reply.js';
+import { jsonOf } from './list-text.js';
 
 const KEEP_ALIVE_MS = 15_000;
 const EVENT_STREAM = {
@@ -105,6 +106,6 @@ export class Answer {
       this.stream.end();
       return;
     }
-    sendJson(this.response, status, message, this.options.headers);
+    sendText(this.response, status, jsonOf(message), this.options.headers);
   }
 }

@@ -109,8 +109,7 @@ export class Methods {
     }
     await this.catalog.settled();
     if (dialect) return { tools: this.spoken(dialect, context).tools };
-    const shown = this.catalog.view(session.sessionId).shown(session.effective);
-    return { tools: shown.map((tool) => tool.exposed) };
+    return { tools: this.catalog.view(session.sessionId).listed(session.effective) };
   }
 
   private async callTool(params: JsonObject, context: MethodContext): Promise<unknown> {
