@@ -42,7 +42,7 @@ const copilot: SchemaRules = { ...common, types: 'nullable' };
 
 /**
  * What is known of clients: limits of names from runs of them, what becomes of schemas from the issues named here.
- * Each of the names in `clients` was seen in `initialize`.
+ * The names in `clients` are what each says of itself in `initialize`, by our own runs or by public code and lists of clients.
  */
 export const DIALECTS: Record<Exclude<DialectName, 'off'>, Dialect> = {
   /**
