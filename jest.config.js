@@ -12,6 +12,4 @@ export default {
   },
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'] },
   testTimeout: 30_000,
-  // Most tests wait for processes; on two cores jest would run one file at a time.
-  maxWorkers: 2,
 };
