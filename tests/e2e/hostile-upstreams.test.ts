@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { type RunningOrchestrator, startOrchestrator } from '../support/orchestrator.js';
 import { fixture } from '../support/processes.js';
 import { featuresServer, startBridge, textOf } from '../support/road.js';
 import type { Frame, StdioPeer } from '../support/stdio-peer.js';
+
+// A flood takes its time on a machine that has other work; what must not take long is seen by the calls beside it.
+jest.setTimeout(120_000);
 
 interface ServerView {
   state: string;
