@@ -69,8 +69,8 @@ export interface AgentSessionOptions<Schemas extends readonly unknown[] = readon
   /** With one, the four platform tools are offered as well, and their calls go there. */
   orchestrator?: OrchestratorAddress;
   /**
-   * More of the orchestrator's tools, for this session alone: by the name that it lists, which it is asked for now, or
-   * as an entry of `MCP_TOOLS`.
+   * More of the orchestrator's tools, for this session alone: by the name that it lists, looked up there when the
+   * session is made, or as an entry of `MCP_TOOLS`.
    */
   additionalBridgeTools?: readonly (string | BridgeToolEntry)[];
   /** 1 to 128 letters, digits, `_`, `.`, `:` or `-`; a fresh random one by default. */

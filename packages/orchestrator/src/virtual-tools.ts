@@ -70,8 +70,10 @@ function readWithin({ sessions, endpoint }: Parts): Read {
     const session = sessions.get(caller.sessionId);
     if (!session) throw new AppError('CALL_CANCELLED', 'The session was ended.');
     const abort = new Cancel();
-    signal.addEventListener('abort', () => abort.abort(signal.reason));
-    return endpoint.read(method, params, { session, abort, listener });
+    const onAbort = () => abort.abort(signal.reason);
+    signal.addEventListener('abort', onAbort);
+    const read = endpoint.read(method, params, { session, abort, listener });
+    return read.finally(() => signal.removeEventListener('abort', onAbort));
   };
 }
 
