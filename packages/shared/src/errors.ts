@@ -8,6 +8,7 @@ export type Layer =
   | 'call'
   | 'upstream'
   | 'tool'
+  | 'workspace'
   | 'config';
 
 interface ErrorKind {
@@ -24,18 +25,24 @@ export const ERROR_TABLE = {
   INVALID_ARGUMENTS: { status: 400, layer: 'call', retryable: false },
   CONFIG_INVALID: { status: 400, layer: 'config', retryable: false },
   UNAUTHORIZED: { status: 401, layer: 'http', retryable: false },
+  INSUFFICIENT_SCOPE: { status: 403, layer: 'http', retryable: false },
   FORBIDDEN: { status: 403, layer: 'http', retryable: false },
   FORBIDDEN_ORIGIN: { status: 403, layer: 'http', retryable: false },
   TOOL_NOT_ALLOWED: { status: 403, layer: 'session', retryable: false },
   TOOL_CHANGED: { status: 403, layer: 'catalog', retryable: false },
   NOT_APPROVED: { status: 403, layer: 'call', retryable: false },
+  PATH_NOT_ALLOWED: { status: 403, layer: 'workspace', retryable: false },
+  APPROVAL_PENDING: { status: 202, layer: 'call', retryable: true },
   NOT_FOUND: { status: 404, layer: 'http', retryable: false },
   SESSION_NOT_FOUND: { status: 404, layer: 'session', retryable: false },
   UNKNOWN_SERVER: { status: 404, layer: 'catalog', retryable: false },
   UNKNOWN_TOOL: { status: 404, layer: 'catalog', retryable: false },
   METHOD_NOT_ALLOWED: { status: 405, layer: 'http', retryable: false },
   CONFLICT: { status: 409, layer: 'http', retryable: false },
+  DIFF_NOT_APPLIED: { status: 409, layer: 'workspace', retryable: false },
+  PRECONDITION_FAILED: { status: 412, layer: 'workspace', retryable: false },
   BODY_TOO_LARGE: { status: 413, layer: 'http', retryable: false },
+  RANGE_NOT_SATISFIABLE: { status: 416, layer: 'workspace', retryable: false },
   LIMIT_REACHED: { status: 429, layer: 'session', retryable: true },
   CALL_CANCELLED: { status: 499, layer: 'call', retryable: false },
   INTERNAL: { status: 500, layer: 'http', retryable: false },
@@ -43,9 +50,15 @@ export const ERROR_TABLE = {
   RESULT_TOO_LARGE: { status: 502, layer: 'upstream', retryable: false },
   CONNECTION_LOST: { status: 502, layer: 'upstream', retryable: false },
   PROVIDER_UNAVAILABLE: { status: 503, layer: 'upstream', retryable: true },
+  SIGN_IN_NEEDED: { status: 424, layer: 'upstream', retryable: false },
+  SIGN_IN_UNAVAILABLE: { status: 503, layer: 'upstream', retryable: true },
   TOO_MANY_PROCESSES: { status: 503, layer: 'upstream', retryable: true },
+  WORKSPACE_UNAVAILABLE: { status: 503, layer: 'workspace', retryable: true },
+  SANDBOX_UNAVAILABLE: { status: 501, layer: 'workspace', retryable: false },
   SHUTTING_DOWN: { status: 503, layer: 'http', retryable: true },
+  OUTCOME_UNKNOWN: { status: 502, layer: 'call', retryable: false },
   CALL_TIMEOUT: { status: 504, layer: 'call', retryable: false },
+  NO_SPACE: { status: 507, layer: 'workspace', retryable: false },
   TOOL_FAILED: { status: 200, layer: 'tool', retryable: false },
   EXECUTOR_UNREACHABLE: { status: 503, layer: 'bridge', retryable: true },
   CLIENT_FAILED: { status: 502, layer: 'client', retryable: false },
@@ -67,12 +80,15 @@ interface AppErrorOptions {
   details?: unknown;
   /** Overrides the table, for a failure that is known not to have started anything. */
   retryable?: boolean;
+  /** Of the HTTP answer that reports it. */
+  headers?: Record<string, string>;
 }
 
 /** The one error class: a code from the table and a sentence that says what happened to whom. */
 export class AppError extends Error {
   readonly details: unknown;
   readonly retryable: boolean;
+  readonly headers: Record<string, string> | undefined;
 
   constructor(
     readonly code: ErrorCode,
@@ -82,6 +98,7 @@ export class AppError extends Error {
     super(message, 'cause' in options ? { cause: options.cause } : undefined);
     this.name = 'AppError';
     this.details = options.details;
+    this.headers = options.headers;
     this.retryable = options.retryable ?? ERROR_TABLE[code].retryable;
   }
 

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { startOutliving } from './outliving-process.js';
 
 /**
  * Reads `+ ID` and `- ID` of process groups. Its input ends when this process is gone, however that came;
- * what is still noted then is ended. It has a group of its own, so a Ctrl-C does not reach it. The groups are stopped
- * first: while their processes hold still, those that left the group by setsid are found as children of children.
+ * what is still noted then is ended. The groups are stopped first: while their processes hold still, those that left
+ * the group by setsid are found as children of children.
  */
 const SCRIPT = `
 trap '' HUP INT TERM
@@ -50,19 +51,7 @@ export function releaseGroup(id: number): void {
 }
 
 function startGuard(): ChildProcess {
-  const child = spawn('/bin/sh', ['-c', SCRIPT], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
-  });
-  const lost = () => {
+  return startOutliving('/bin/sh', ['-c', SCRIPT], { PATH: '/usr/local/bin:/usr/bin:/bin' }, (child) => {
     if (guard === child) guard = undefined;
-  };
-  child.on('error', lost);
-  child.on('exit', lost);
-  child.stdin?.on('error', lost);
-  child.unref();
-  // A pipe to a child is a socket, which the type does not say.
-  if (child.stdin && 'unref' in child.stdin && typeof child.stdin.unref === 'function') child.stdin.unref();
-  return child;
+  });
 }

@@ -1,16 +1,21 @@
 import { randomUUID } from 'node:crypto';
 
+/** What RFC 9562, 6.2 (method 1) has room for. */
+const MOST_IN_ORDER = 0xfff;
+
 /**
- * A UUID of version 7 (RFC 9562): as unguessable as a random one within its millisecond, and ids made later sort later.
- * A database writes those next to each other, which costs it a fraction of what random ones do.
+ * A UUID of version 7 (RFC 9562): ids made later sort later, also within a millisecond, whose first 4096 are counted; the
+ * other 62 bits are random. A database writes such ids next to each other, which costs it a fraction of what random ones do.
  */
 export function timeOrderedId(now = Date.now()): string {
   if (now !== latest.now) {
     const time = now.toString(16).padStart(12, '0');
-    latest = { now, prefix: `${time.slice(0, 8)}-${time.slice(8)}-7` };
+    latest = { now, prefix: `${time.slice(0, 8)}-${time.slice(8)}-7`, made: 0 };
   }
-  return latest.prefix + randomUUID().slice(15);
+  const order = Math.min(latest.made, MOST_IN_ORDER).toString(16).padStart(3, '0');
+  latest.made += 1;
+  return latest.prefix + order + randomUUID().slice(18);
 }
 
 /** Many ids are made within one millisecond. */
-let latest = { now: Number.NaN, prefix: '' };
+let latest = { now: Number.NaN, prefix: '', made: 0 };

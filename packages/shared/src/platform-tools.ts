@@ -70,6 +70,11 @@ export const PLATFORM_TOOLS: readonly BridgeTool[] = [
             description: 'Name of a tool, or a list of names.',
             anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
           },
+          format: {
+            type: 'string',
+            enum: ['text', 'openapi'],
+            description: 'text (default): short; openapi: an OpenAPI document with the whole schemas.',
+          },
         },
         required: ['tool_name'],
       },
@@ -77,6 +82,24 @@ export const PLATFORM_TOOLS: readonly BridgeTool[] = [
     },
   },
 ];
+
+/** Listed for those sessions alone whose policy allows it by its name. */
+export const READ_IMAGE: ToolDefinition = {
+  name: 'read_image',
+  title: 'Look at an image',
+  description:
+    'Looks at an image of the workspace (PNG, JPEG, GIF, WebP) and answers a question about it, or gives the image itself where no vision model is set.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      filepath: { type: 'string', minLength: 1, description: 'The file, relative to the workspace.' },
+      query: { type: 'string', description: 'What to find out; default: a description with all text in it.' },
+      model_id: { type: 'string', minLength: 1, description: 'Another model of the same provider.' },
+    },
+    required: ['filepath'],
+  },
+  annotations: { readOnlyHint: true },
+};
 
 function custom(definition: ToolDefinition): BridgeTool {
   return { type: 'custom', server: '', definition };

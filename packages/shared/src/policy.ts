@@ -15,16 +15,24 @@ export interface SessionLimits {
   timeoutMs?: number;
   /** Bytes of the texts and data of one result. */
   resultBytes?: number;
+  /** Bytes of the images of one result, which then do not count in `resultBytes`. */
+  imageBytes?: number;
 }
+
+export type CatalogMode = 'all' | 'search' | 'code';
 
 /** What a session may do (DESIGN.md section 4); folders are relative to WORKSPACE_DIR. */
 export interface SessionPolicy {
   tools?: ToolPatterns;
   folders?: { read?: string[]; write?: string[]; blocked?: string[] };
   env?: Record<string, string>;
+  /** What its commands reach: nothing (default), or the orchestrator, to call tools. */
+  network?: 'none' | 'orchestrator';
   limits?: SessionLimits;
-  /** How its clients list tools: all of them, or a few that find, describe and call the others. */
-  catalog?: 'all' | 'search';
+  /** Where results over `resultBytes` go whole: kept by the orchestrator (default), or a file in the workspace. */
+  largeResults?: 'kept' | 'workspace';
+  /** How its clients list tools: all of them, or a few that find the others and call them, one by one or from code. */
+  catalog?: CatalogMode;
 }
 
 const HINTS = 'readOnlyHint|destructiveHint|idempotentHint|openWorldHint';
@@ -33,7 +41,13 @@ const patterns: JsonObject = {
   maxItems: 1000,
   items: { type: 'string', maxLength: 200, pattern: `^([A-Za-z0-9_.*/-]+|(?=@))(@!?(${HINTS}))?$` },
 };
-const paths: JsonObject = { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1 } };
+/** Relative to WORKSPACE_DIR, and within it. */
+const path: JsonObject = {
+  type: 'string',
+  maxLength: 1000,
+  pattern: '^(?!/)(?!([\\s\\S]*/)?[.][.](/|$))[^\\0]+$',
+};
+const paths: JsonObject = { type: 'array', maxItems: 100, items: path };
 const count: JsonObject = { type: 'integer', minimum: 1 };
 
 /** The members of a policy, as they stand in the bodies of `POST` and `PATCH /api/sessions`. */
@@ -53,10 +67,18 @@ export const policyProperties: JsonObject = {
     propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]*$' },
     additionalProperties: { type: 'string' },
   },
-  catalog: { enum: ['all', 'search'] },
+  network: { enum: ['none', 'orchestrator'] },
+  largeResults: { enum: ['kept', 'workspace'] },
+  catalog: { enum: ['all', 'search', 'code'] satisfies CatalogMode[] },
   limits: {
     type: 'object',
-    properties: { callsPerMinute: count, concurrent: count, timeoutMs: count, resultBytes: count },
+    properties: {
+      callsPerMinute: count,
+      concurrent: count,
+      timeoutMs: count,
+      resultBytes: count,
+      imageBytes: count,
+    },
     additionalProperties: false,
   },
 };

@@ -18,15 +18,34 @@ export function isSecretName(name: string): boolean {
   return secret;
 }
 
+/** Levels that are looked through where no other number is said. */
+const DEPTH = 32;
+
 interface RedactLimits {
   /** Levels of objects and arrays; what lies deeper is left out. */
   depth?: number;
   /** Characters of text in all; longer strings are cut, and what comes after is left out. */
   characters?: number;
+  /** Blanks what is a secret within a text; applied before a text is cut. */
+  hide?: (text: string) => string;
+}
+
+/** True when a copy by `redactByKey` would differ from the value. */
+export function holdsSecret(value: unknown, hide: (text: string) => string, depth = DEPTH): boolean {
+  if (typeof value === 'string') return hide(value) !== value;
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth === 0) return true;
+  if (Array.isArray(value)) return value.some((item) => holdsSecret(item, hide, depth - 1));
+  for (const name in value) {
+    const inner: unknown = (value as Record<string, unknown>)[name];
+    if (hides(name, inner) || hide(name) !== name || holdsSecret(inner, hide, depth - 1)) return true;
+  }
+  return false;
 }
 
 interface Budget {
   characters: number;
+  hide: ((text: string) => string) | undefined;
 }
 
 /**
@@ -34,13 +53,14 @@ interface Budget {
  * Booleans and nothing stay, and numbers under a name of tokens, which count them.
  */
 export function redactByKey(value: unknown, limits: RedactLimits = {}): unknown {
-  const budget = { characters: limits.characters ?? 16 * 1024 * 1024 };
-  return copy(value, limits.depth ?? 32, budget);
+  const budget = { characters: limits.characters ?? 16 * 1024 * 1024, hide: limits.hide };
+  return copy(value, limits.depth ?? DEPTH, budget);
 }
 
 function copy(value: unknown, depth: number, budget: Budget): unknown {
   if (typeof value === 'string') {
-    const kept = value.length <= budget.characters ? value : value.slice(0, Math.max(0, budget.characters));
+    const text = budget.hide ? budget.hide(value) : value;
+    const kept = text.length <= budget.characters ? text : text.slice(0, Math.max(0, budget.characters));
     budget.characters -= kept.length;
     return kept;
   }
@@ -67,7 +87,7 @@ function copyObject(value: object, depth: number, budget: Budget): object {
     const shown = hides(name, inner) ? REDACTED : copy(inner, depth - 1, budget);
     // Assigned, this one name would become the object's prototype.
     if (name === '__proto__') Object.defineProperty(result, name, { value: shown, enumerable: true });
-    else result[name] = shown;
+    else result[budget.hide ? budget.hide(name) : name] = shown;
   }
   return result;
 }

@@ -5,6 +5,12 @@ export const SEPARATOR = '__';
 /** `mcp__gateway__` and this many characters stay within the 60 that the strictest client takes. */
 export const MAX_EXPOSED_NAME = 46;
 
+/** What the listed names of a server's tools begin with, where they are not cut. */
+export function exposedPrefix(server: string): string {
+  const prefix = `${server}${SEPARATOR}`.replace(/[^a-zA-Z0-9_-]/g, '_');
+  return /^[a-zA-Z_]/.test(prefix) ? prefix : `_${prefix}`;
+}
+
 /**
  * The name under which a server's tool is listed: `server__tool`, in letters that every client takes.
  * What was cut or replaced gets a hash of the exact pair, so two tools never share a name.

@@ -3,6 +3,12 @@ import type { Writable } from 'node:stream';
 /** Up to here one copy is cheaper than a vector of writes. */
 const JOIN_BYTES = 64 * 1024;
 
+/** With so many the reader can begin, while the writer goes on with the rest of its turn. */
+const MOST_JOINED = 16;
+
+/** Called when a message was taken by the system, or with what hindered it. */
+type Written = (error?: Error | null) => void;
+
 /**
  * Writes a lone message at once, since its caller waits for it, and joins what is written in one turn of the event
  * loop into one system call while many are under way.
@@ -10,6 +16,7 @@ const JOIN_BYTES = 64 * 1024;
 export class TurnWriter {
   private parts: Buffer[] = [];
   private bytes = 0;
+  private waiting: Written[] = [];
   private messagesOfTurn = 0;
   private manyAtOnce = false;
   private turnEnds = false;
@@ -17,7 +24,7 @@ export class TurnWriter {
   constructor(private readonly output: Writable) {}
 
   /** One message, in one or several parts; large ones are not copied. */
-  write(message: readonly Buffer[]): void {
+  write(message: readonly Buffer[], written?: Written): void {
     this.messagesOfTurn += 1;
     if (!this.turnEnds) {
       this.turnEnds = true;
@@ -27,20 +34,25 @@ export class TurnWriter {
       this.parts.push(part);
       this.bytes += part.length;
     }
-    if (!this.manyAtOnce && this.messagesOfTurn === 1) this.flush();
+    if (written) this.waiting.push(written);
+    const isLone = !this.manyAtOnce && this.messagesOfTurn === 1;
+    if (isLone || this.messagesOfTurn % MOST_JOINED === 0) this.flush();
   }
 
   flush(): void {
-    const { parts, bytes } = this;
+    const { parts, bytes, waiting } = this;
+    if (bytes === 0) return;
     this.parts = [];
     this.bytes = 0;
-    if (bytes === 0) return;
+    this.waiting = [];
+    const written = waiting.length > 0 ? tellAll(waiting) : undefined;
     if (bytes <= JOIN_BYTES) {
-      this.output.write(parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts, bytes));
+      this.output.write(parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts, bytes), written);
       return;
     }
     this.output.cork();
-    for (const part of parts) this.output.write(part);
+    for (const part of parts.slice(0, -1)) this.output.write(part);
+    this.output.write(parts.at(-1), written);
     this.output.uncork();
   }
 
@@ -50,4 +62,10 @@ export class TurnWriter {
     this.messagesOfTurn = 0;
     this.flush();
   }
+}
+
+function tellAll(waiting: readonly Written[]): Written {
+  return (error) => {
+    for (const written of waiting) written(error);
+  };
 }

@@ -15,23 +15,38 @@ const DRAFT_07 = /^https?:\/\/json-schema\.org\/draft-0[67]\/schema#?$/;
 const DRAFT_2019 = /^https?:\/\/json-schema\.org\/draft\/2019-09\/schema#?$/;
 const DRAFT_2020 = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
+/** What a check needs of a pattern; `toString` tells two of them apart. */
+export interface Pattern {
+  test(text: string): boolean;
+  toString(): string;
+}
+
+export type Patterns = (source: string, flags: string) => Pattern;
+
 export type Check = (value: unknown) => string[];
 
 /**
  * Compiles a schema in the dialect that its `$schema` names (none: 2020-12), each in a validator of its own,
  * so that equal `$id`s of two servers never meet. The check answers with one line a fault: path and what was expected.
- * Throws when the dialect is unknown, the schema is not valid in it, or its check would take too long.
+ * Throws when the dialect is unknown, the schema is not valid in it, or its check would take too long. `patterns`: what
+ * tries its patterns, in the place of RegExp.
  */
-export function compileSchema(schema: JsonObject): Check {
+export function compileSchema(schema: JsonObject, { patterns }: { patterns?: Patterns } = {}): Check {
   if (isCostly(schema)) throw new Error('The schema is too large, or branches without end.');
   const dialect = dialectOf(schema.$schema);
   const bare = withoutId(schema);
   judgeOf(dialect).validateSchema(bare, true);
-  const validate: ValidateFunction = validatorFor(dialect, { ...OPTIONS, validateSchema: false }).compile(
-    bare,
-  );
+  const options = {
+    ...OPTIONS,
+    validateSchema: false,
+    ...(patterns ? { code: { regExp: engineOf(patterns) } } : {}),
+  };
+  const validate: ValidateFunction = validatorFor(dialect, options).compile(bare);
   return (value) => (validate(value) ? [] : describe(validate.errors ?? [], value));
 }
+
+/** The name would only be used for checks that are written to a file. */
+const engineOf = (patterns: Patterns) => Object.assign(patterns, { code: 'patterns' });
 
 type Dialect = '2020-12' | '2019-09' | 'draft-07';
 

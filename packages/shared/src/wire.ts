@@ -37,6 +37,10 @@ export const HEADER = {
   virtualScope: 'x-virtual-scope-id',
   /** `connection`: the session ends a few seconds after the last connection that named it. */
   sessionLifetime: 'x-session-lifetime',
+  /** The caller's own id of a call: it is carried out once, however often it is sent. */
+  callId: 'x-call-id',
+  /** The last name of the folder that the client works in, percent-encoded. */
+  project: 'x-project',
   mcpSession: 'mcp-session-id',
   mcpVersion: 'mcp-protocol-version',
   mcpMethod: 'mcp-method',
@@ -48,4 +52,8 @@ export const HEADER = {
 /** In `Accept`: the caller wants the tool's own answer alone, without `success` and the text sent twice. */
 export const WHOLE_RESULT = 'application/vnd.mcp.result+json';
 
+/** In `Prefer` (RFC 7240): a call that needs a person's yes is answered at once instead of waiting. */
+export const RESPOND_ASYNC = 'respond-async';
+
+export const CALL_ID = /^[A-Za-z0-9_.:-]{1,200}$/;
 export const SESSION_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
