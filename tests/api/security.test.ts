@@ -2,9 +2,10 @@ import { readFile, stat } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { verifies } from '../requirements.js';
+import { requirements, verifies } from '../requirements.js';
 import { api } from '../support/api.js';
 import { type RunningOrchestrator, startOrchestrator } from '../support/orchestrator.js';
+import { Upstreams } from '../support/upstreams.js';
 
 let running: RunningOrchestrator;
 beforeAll(async () => {
@@ -65,7 +66,7 @@ test('the token is made once: a restart keeps it', async () => {
   again.process.kill('SIGTERM');
 });
 
-test('every route but the open ones asks for the token', async () => {
+verifies('security.token-everywhere', async () => {
   const { body } = await api(running).get('/api/openapi.json');
   for (const [path, methods] of Object.entries<Record<string, { security?: [] }>>(body.paths)) {
     for (const [method, { security }] of Object.entries(methods)) {
@@ -85,4 +86,32 @@ test('neither the token nor the environment of the orchestrator is in its output
     expect(running.output()).not.toContain(secret);
     expect(store).not.toContain(secret);
   }
+});
+
+verifies('security.no-passthrough', async () => {
+  const upstreams = new Upstreams();
+  const { url } = await upstreams.httpServer({ TOKEN: 'key-of-the-server' });
+  const remote = { url: `${url}/mcp`, headers: { authorization: 'Bearer key-of-the-server' } };
+  const other = await startOrchestrator({ servers: { remote } });
+  try {
+    const reply = await fetch(`${other.url}/tools/mcp/remote/header`, {
+      method: 'POST',
+      headers: { ...other.headers(), cookie: 'mcpbridge_login=x', 'x-api-key': 'of-the-caller' },
+      body: '{}',
+    });
+    const { result } = (await reply.json()) as { result: string };
+    expect(result).toContain('Bearer key-of-the-server');
+    for (const own of [other.token, 'mcpbridge_login', 'of-the-caller']) expect(result).not.toContain(own);
+  } finally {
+    await other.stop();
+    await upstreams.close();
+  }
+});
+
+verifies('security.attack-table', async () => {
+  const text = await readFile(new URL('../../SECURITY.md', import.meta.url), 'utf8');
+  const rows = text.split('\n').filter((line) => /^\| \d+ \|/.test(line));
+  expect(rows).toHaveLength(22);
+  const named = rows.flatMap((row) => [...row.matchAll(/`([a-z]+\.[a-z-]+)`/g)].map(([, id]) => id));
+  expect(named.filter((id) => !Object.hasOwn(requirements, id ?? ''))).toEqual([]);
 });
