@@ -23,6 +23,51 @@ afterAll(() => running.stop());
 const call = (path: string, args: object, session?: string) =>
   api(running, session).post(`/tools/mcp/${path}`).send(args);
 
+describe('a request to the workspace', () => {
+  const workspace = (method: 'get' | 'post' | 'put', path: string) =>
+    api(running, 'by-address')[method](path);
+  const logged = async () =>
+    (await api(running).get('/api/calls?session=by-address')).body.calls as Record<string, unknown>[];
+
+  verifies('call.workspace-recorded', async () => {
+    const execute = await workspace('post', '/api/execute').send({ command: `echo ${running.token}` });
+    expect(execute.status).toBe(200);
+    await workspace('post', '/api/documents').send({ filepath: 'a.txt', content: 'text of a' });
+    await workspace('get', '/api/documents/a.txt');
+    await workspace('get', '/api/documents/none.txt');
+    await workspace('get', '/api/documents/..%2F..%2Fsecret.txt');
+    const calls = await logged();
+    expect(calls.map(({ server, tool, status, code }) => [server, tool, status, code]).slice(1)).toEqual([
+      ['custom', 'GET /api/documents/{*filepath}', 'failed', 'NOT_FOUND'],
+      ['custom', 'GET /api/documents/{*filepath}', 'ok', undefined],
+      ['custom', 'POST /api/documents', 'ok', undefined],
+      ['custom', 'execute_shell_command', 'ok', undefined],
+    ]);
+    expect(calls[0]).toMatchObject({
+      tool: 'GET /api/documents/{*filepath}',
+      code: 'PATH_NOT_ALLOWED',
+      status: 'refused',
+    });
+    const { body } = await api(running).get(`/api/calls/${calls[2]?.id}`);
+    expect(body).toMatchObject({ arguments: { path: 'a.txt' }, principal: 'owner' });
+    expect(JSON.stringify(body.result)).toContain('text of a');
+    const command = (await api(running).get(`/api/calls/${calls[4]?.id}`)).text;
+    expect(command).toContain('echo');
+    expect(command + JSON.stringify(calls)).not.toContain(running.token);
+  });
+
+  test('one that the session may not make is in the log as refused', async () => {
+    await api(running)
+      .post('/api/sessions')
+      .send({ id: 'no-shell', tools: { deny: ['execute_shell_command'] } });
+    await api(running, 'no-shell').post('/api/execute').send({ command: 'echo no' });
+    const { calls } = (await api(running).get('/api/calls?session=no-shell')).body;
+    expect(calls).toMatchObject([
+      { tool: 'execute_shell_command', status: 'refused', code: 'TOOL_NOT_ALLOWED' },
+    ]);
+  });
+});
+
 describe('a call', () => {
   verifies('call.deadline', async () => {
     const cancelled = trace.count('cancelled ');
@@ -67,13 +112,13 @@ describe('a call', () => {
     const rows = body.calls.map((row: Record<string, unknown>) => [
       row.server,
       row.tool,
-      row.outcome,
-      row.errorCode,
+      row.status,
+      row.code,
     ]);
     expect(rows).toEqual([
       ['hasty', 'hang', 'failed', 'CALL_TIMEOUT'],
       ['bare', 'ecko', 'refused', 'UNKNOWN_TOOL'],
-      ['features', 'fail', 'tool_error', undefined],
+      ['features', 'fail', 'failed', 'TOOL_FAILED'],
       ['bare', 'echo', 'ok', undefined],
     ]);
     const echo = await api(running).get(`/api/calls/${body.calls[3].id}`);

@@ -32,8 +32,8 @@ export class SseClient {
     return client;
   }
 
-  post(message: object): Promise<EventStream> {
-    return this.fetch({ method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', ...message }) });
+  post(message: object, headers: Record<string, string> = {}): Promise<EventStream> {
+    return this.fetch({ method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', ...message }), headers });
   }
 
   get(lastEventId?: string): Promise<EventStream> {

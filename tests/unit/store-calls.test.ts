@@ -2,11 +2,13 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createLog } from '@mcpbridge/orchestrator/log.js';
-import type { CallFilter, CallRecord } from '@mcpbridge/orchestrator/store/call-log.js';
+import type { CallRecord } from '@mcpbridge/orchestrator/store/call-log.js';
+import type { CallPageRequest } from '@mcpbridge/orchestrator/store/call-queries.js';
 import { openSqlite } from '@mcpbridge/orchestrator/store/sqlite.js';
 import { openStore, type Store } from '@mcpbridge/orchestrator/store/store.js';
+import { parseCallFilter } from '@mcpbridge/shared/call-filter.js';
 import { timeOrderedId } from '@mcpbridge/shared/ids.js';
 import winston from 'winston';
 
@@ -47,8 +49,10 @@ function add(...fields: Partial<CallRecord>[]): CallRecord[] {
   for (const record of records) store.calls.add(record);
   return records;
 }
-const ids = async (filter: Partial<CallFilter> = {}) =>
-  (await store.calls.list({ limit: 100, ...filter })).calls.map((found) => found.id);
+const list = (request: Partial<Omit<CallPageRequest, 'filter'>> = {}, q = '') =>
+  store.calls.queries.list({ limit: 100, ...request, filter: parseCallFilter(q) });
+const ids = async (q = '', request: Partial<Omit<CallPageRequest, 'filter'>> = {}) =>
+  (await list(request, q)).calls.map((found) => found.id);
 
 describe('the record of calls', () => {
   test('a call is found again whole, as soon as it was added', async () => {
@@ -60,21 +64,35 @@ describe('the record of calls', () => {
       errorMessage: 'No answer.',
       argumentBytes: 77,
     });
-    const found = await store.calls.get(record?.id ?? '');
+    const found = await store.calls.queries.get(record?.id ?? '');
     expect(found).toEqual({
-      ...record,
+      id: record?.id,
       seq: expect.any(Number),
-      argumentsCut: 0,
-      preview: JSON.stringify(record?.arguments),
+      at: record?.startedAt,
+      ms: 1.25,
+      status: 'failed',
+      code: 'CALL_TIMEOUT',
+      layer: 'call',
+      error: 'No answer.',
+      message: 'No answer.',
+      principal: 'owner',
+      session: 's1',
+      client: 'cli 1.0',
+      server: 'files',
+      tool: 'read',
+      args: JSON.stringify(record?.arguments),
+      arguments: record?.arguments,
+      in: 77,
+      out: 10,
     });
   });
 
   test('what a call does not have is absent', async () => {
     const [record] = add({});
-    const found = await store.calls.get(record?.id ?? '');
+    const found = await store.calls.queries.get(record?.id ?? '');
     expect(Object.keys(found ?? {})).not.toEqual(expect.arrayContaining(['client']));
-    expect(found).toMatchObject({ argumentBytes: JSON.stringify(record?.arguments).length });
-    expect(await store.calls.get('other')).toBeUndefined();
+    expect(found).toMatchObject({ in: JSON.stringify(record?.arguments).length });
+    expect(await store.calls.queries.get('other')).toBeUndefined();
   });
 
   test('calls outlive the process', async () => {
@@ -89,7 +107,7 @@ describe('the record of calls', () => {
     const seen: string[] = [];
     let before: string | undefined;
     do {
-      const page = await store.calls.list({ limit: 10, ...(before === undefined ? {} : { before }) });
+      const page = await list({ limit: 10, before });
       seen.push(...page.calls.map((found) => found.id));
       before = page.next;
     } while (before !== undefined);
@@ -101,11 +119,11 @@ describe('the record of calls', () => {
 
   test('a page that holds all says that there is no next one', async () => {
     add({}, {});
-    expect(await store.calls.list({ limit: 2 })).not.toHaveProperty('next');
+    expect(await list({ limit: 2 })).not.toHaveProperty('next');
   });
 
   test('a cursor that is none is refused', async () => {
-    await expect(store.calls.list({ limit: 1, before: 'x' })).rejects.toMatchObject({
+    await expect(list({ limit: 1, before: 'x' })).rejects.toMatchObject({
       code: 'INVALID_REQUEST',
     });
   });
@@ -117,30 +135,32 @@ describe('the record of calls', () => {
       { startedAt: 30, sessionId: 's2', server: 'y', tool: 't', outcome: 'tool_error' },
       { startedAt: 40, sessionId: 's1', server: 'y', tool: 'u', outcome: 'failed' },
     ).map((record) => record.id);
-    expect(await ids({ session: 's1' })).toEqual([d, a]);
-    expect(await ids({ server: 'x' })).toEqual([b, a]);
-    expect(await ids({ tool: 't' })).toEqual([c, a]);
-    expect(await ids({ outcome: 'failed' })).toEqual([d, b]);
-    expect(await ids({ outcome: 'ok' })).toEqual([a]);
-    expect(await ids({ principal: 'me' })).toEqual([a]);
-    expect(await ids({ since: 20, until: 40 })).toEqual([c, b]);
-    expect(await ids({ server: 'y', outcome: 'failed', session: 's1' })).toEqual([d]);
-    expect(await ids({ session: 's1', server: 'x', outcome: 'failed' })).toEqual([]);
+    expect(await ids('session:s1')).toEqual([d, a]);
+    expect(await ids('server:x')).toEqual([b, a]);
+    expect(await ids('tool:t')).toEqual([c, a]);
+    expect(await ids('status:failed')).toEqual([d, c, b]);
+    expect(await ids('status:ok')).toEqual([a]);
+    expect(await ids('-status:ok')).toEqual([d, c, b]);
+    expect(await ids('principal:me')).toEqual([a]);
+    expect(await ids('', { since: 20, until: 40 })).toEqual([c, b]);
+    expect(await ids('server:y status:failed session:s1')).toEqual([d]);
+    expect(await ids('session:s1 server:x status:failed')).toEqual([]);
   });
 
   test('the list shows the beginning of the arguments and never all of them', async () => {
     add({ arguments: { text: '😀'.repeat(500) } });
-    const [found] = (await store.calls.list({ limit: 1 })).calls;
+    const [found] = (await list({ limit: 1 })).calls;
     expect(found).not.toHaveProperty('arguments');
-    expect([...(found?.preview ?? '')]).toHaveLength(160);
+    expect([...(found?.args ?? '')].length).toBeGreaterThan(20);
+    expect(Buffer.byteLength(JSON.stringify(found))).toBeLessThanOrEqual(400);
   });
 
   test('ten thousand calls added at one go are all stored, in order', async () => {
     const records = add(...Array.from({ length: 10_000 }, () => ({})));
     await store.calls.flush();
     expect(store.calls.lost).toBe(0);
-    const [newest] = (await store.calls.list({ limit: 1 })).calls;
-    expect(newest).toMatchObject({ id: records.at(-1)?.id, seq: 10_000 });
+    const [newest] = (await list({ limit: 1 })).calls;
+    expect(newest?.id).toBe(records.at(-1)?.id);
   });
 
   test('a call that is added twice is stored once', async () => {
@@ -155,7 +175,7 @@ describe('the record of calls', () => {
 describe('arguments as they are stored', () => {
   async function stored(args: unknown) {
     const [record] = add({ arguments: args });
-    return store.calls.get(record?.id ?? '');
+    return store.calls.queries.get(record?.id ?? '');
   }
 
   test('secrets are redacted by name', async () => {
@@ -176,12 +196,12 @@ describe('arguments as they are stored', () => {
     expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(4096);
     expect(Buffer.byteLength(kept)).toBeGreaterThan(4090);
     expect(Buffer.byteLength(kept) + Number(cut)).toBe(Buffer.byteLength(whole));
-    expect(found).toMatchObject({ argumentsCut: Number(cut), argumentBytes: Buffer.byteLength(whole) });
+    expect(found).toMatchObject({ argumentsCut: Number(cut), in: Buffer.byteLength(whole) });
   });
 
   test('a huge secret under its name is no reason to cut', async () => {
     const found = await stored({ token: 'x'.repeat(100_000), a: 1 });
-    expect(found).toMatchObject({ arguments: { token: '[redacted]', a: 1 }, argumentsCut: 0 });
+    expect(found).toMatchObject({ arguments: { token: '[redacted]', a: 1 } });
   });
 
   test.each([
@@ -195,8 +215,8 @@ describe('arguments as they are stored', () => {
 
   test('what cannot be JSON says so, and its neighbours are stored', async () => {
     add({ arguments: { big: 1n } });
-    const [found] = (await store.calls.list({ limit: 1 })).calls;
-    expect(found?.preview).toContain('not JSON');
+    const [found] = (await list({ limit: 1 })).calls;
+    expect(found?.args).toContain('not JSON');
     let deep: unknown = 1;
     for (let level = 0; level < 50_000; level += 1) deep = [deep];
     expect(JSON.stringify((await stored(deep))?.arguments)).toContain('too deep');
@@ -204,7 +224,79 @@ describe('arguments as they are stored', () => {
 
   test('a long error message is cut', async () => {
     const [record] = add({ errorMessage: 'ä'.repeat(5000) });
-    expect((await store.calls.get(record?.id ?? ''))?.errorMessage).toBe('ä'.repeat(1024));
+    expect((await store.calls.queries.get(record?.id ?? ''))?.message).toBe('ä'.repeat(1024));
+  });
+});
+
+describe('calls of long ago', () => {
+  const reopen = async (limits: { ageMs: number; bytes: number }) => {
+    await store.close();
+    store = await openStore(folder, log, limits);
+  };
+
+  test('are taken away when they are too old, with the files of their results', async () => {
+    const now = Date.now();
+    const large = { content: [{ type: 'text', text: 'x'.repeat(50_000) }] };
+    const [old, young] = add(
+      { startedAt: now - 10_000, result: large, resultBytes: 50_000 },
+      { startedAt: now, result: large, resultBytes: 50_000 },
+    ).map(({ id }) => id) as [string, string];
+    await ids();
+    await reopen({ ageMs: 5000, bytes: 0 });
+    await store.retention.sweep();
+    expect(await ids()).toEqual([young]);
+    expect(await store.results.open(old)).toBeUndefined();
+    const kept = await store.results.open(young);
+    expect(kept).toBeDefined();
+    kept?.destroy();
+  });
+
+  test('take the agent’s conversations of their time with them, but for those that still have something to do', async () => {
+    const { conversations } = store;
+    const keep = async (id: string, updatedAt: number, state: 'done' | 'waiting') => {
+      const about = { sessionId: 's1', owner: 'owner', title: id, createdAt: updatedAt, updatedAt };
+      await conversations.saveConversation({ id, ...about });
+      const run = {
+        id: `${id}-run`,
+        conversationId: id,
+        state,
+        message: id,
+        brains: [],
+        strategy: 'react',
+      } as const;
+      const rest = {
+        because: '',
+        agentSession: 's1',
+        limits: { iterations: 1, time: 1 },
+        startedAt: updatedAt,
+      };
+      const usage = { inputTokens: 0, outputTokens: 0 };
+      await conversations.saveRun({ ...run, ...rest, brains: [], usage });
+      await conversations.append(id, `${id}-run`, { kind: 'user', text: id });
+    };
+    const now = Date.now();
+    await keep('old', now - 10_000, 'done');
+    await keep('waits', now - 10_000, 'waiting');
+    await keep('young', now, 'done');
+    await reopen({ ageMs: 5000, bytes: 0 });
+    await store.retention.sweep();
+    const left = await store.conversations.conversations({ limit: 10 });
+    expect(left.map(({ id }) => id)).toEqual(['young', 'waits']);
+    expect(await store.conversations.run('old-run')).toBeUndefined();
+    expect(await store.conversations.entries({ runId: 'old-run' })).toEqual([]);
+    expect(await store.conversations.entries({ runId: 'waits-run' })).toHaveLength(1);
+  });
+
+  test('go before younger ones when all take too much room', async () => {
+    const records = add(...Array.from({ length: 6000 }, () => ({ arguments: { text: 'y'.repeat(1000) } })));
+    await store.calls.flush();
+    const all = await store.retention.used();
+    await reopen({ ageMs: 0, bytes: all / 2 });
+    await store.retention.sweep();
+    expect(await store.retention.used()).toBeLessThanOrEqual(all / 2);
+    const [newest] = await ids('', { limit: 1 });
+    expect(newest).toBe(records.at(-1)?.id);
+    expect(await store.calls.queries.get(records[0]?.id ?? '')).toBeUndefined();
   });
 });
 
@@ -216,7 +308,7 @@ describe('trouble with the disk', () => {
 
   test('huge arguments count towards the queue by their size', () => {
     for (let n = 0; n < 20; n += 1) store.calls.add(call({ argumentBytes: 16 * 1024 * 1024 }));
-    expect(store.calls.lost).toBe(12);
+    expect(store.calls.lost).toBe(13);
   });
 
   test('records that the store refuses wait and are stored later; that is said once and reaches no call', async () => {
@@ -235,9 +327,39 @@ describe('trouble with the disk', () => {
     expect(lines).toEqual([expect.stringContaining('no such table')]);
     meddler.run('alter table away rename to calls', []);
     meddler.close();
-    expect(await second.calls.get(record.id)).toMatchObject({ id: record.id });
+    expect(await second.calls.queries.get(record.id)).toMatchObject({ id: record.id });
     expect(second.calls.lost).toBe(0);
     await second.close();
+  });
+
+  test('records that find no place for half a minute are given up, counted, and told to who watches', async () => {
+    let told = 0;
+    store.calls.watcher = { ended() {}, turn() {}, lost: () => (told += 1) };
+    const meddler = await openSqlite(join(folder, 'store.db'));
+    meddler.run('alter table calls rename to away', []);
+    add({}, {});
+    await store.calls.flush();
+    expect([store.calls.lost, store.calls.waiting, told]).toEqual([0, 2, 1]);
+    jest.useFakeTimers({
+      now: Date.now() + 31_000,
+      doNotFake: [
+        'setTimeout',
+        'setImmediate',
+        'clearTimeout',
+        'performance',
+        'nextTick',
+        'queueMicrotask',
+        'setInterval',
+        'clearInterval',
+        'clearImmediate',
+        'hrtime',
+      ],
+    });
+    await store.calls.flush();
+    jest.useRealTimers();
+    expect([store.calls.lost, store.calls.waiting, told]).toEqual([2, 0, 3]);
+    meddler.run('alter table away rename to calls', []);
+    meddler.close();
   });
 
   test('after the store was closed, calls are only counted as lost', async () => {
@@ -266,6 +388,8 @@ describe('trouble with the disk', () => {
 
   test('two stores on one file at once both write', async () => {
     const second = await openStore(folder, log);
+    // Two processes that came to the same numbers.
+    second.calls.numbers.latest = store.calls.numbers.latest;
     for (let n = 0; n < 500; n += 1) {
       store.calls.add(call());
       second.calls.add(call());
@@ -273,6 +397,6 @@ describe('trouble with the disk', () => {
     }
     await Promise.all([store.calls.flush(), second.calls.flush()]);
     await second.close();
-    expect(await ids({ limit: 2000 })).toHaveLength(1000);
+    expect(await ids('', { limit: 2000 })).toHaveLength(1000);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { timeOrderedId } from '@mcpbridge/shared/ids.js';
-import { isSecretName, redactByKey } from '@mcpbridge/shared/redact.js';
+import { holdsSecret, isSecretName, redactByKey } from '@mcpbridge/shared/redact.js';
+import { secretHider } from '@mcpbridge/shared/secrets.js';
 
 describe('secrets by name', () => {
   test.each([
@@ -89,5 +90,31 @@ test('ids made later sort later and are UUIDs of version 7', () => {
   for (const id of ids) {
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   }
-  expect(new Set(Array.from({ length: 1000 }, () => timeOrderedId(5))).size).toBe(1000);
+  const atOnce = Array.from({ length: 4096 }, () => timeOrderedId(5));
+  expect([...atOnce].sort()).toEqual(atOnce);
+  // More than can be told apart by their order are still all different.
+  expect(new Set(Array.from({ length: 10_000 }, () => timeOrderedId(6))).size).toBe(10_000);
+});
+
+/** Nested so often in lists. */
+const nested = (levels: number): unknown => (levels === 0 ? 'x' : [nested(levels - 1)]);
+
+describe('whether a value needs a redacted copy', () => {
+  const hide = secretHider(['canary-canary']);
+  test.each<[string, unknown]>([
+    ['a plain value', { text: 'hello', list: [1, true, null, { name: 'x' }] }],
+    ['a plain text', 'hello'],
+    ['counts of tokens', { max_tokens: 5, usage: { tokens: 7 } }],
+    ['a known secret', { list: ['x', { text: 'with canary-canary inside' }] }],
+    ['a known secret as a name', { 'canary-canary': 1 }],
+    ['what looks like a secret', ['Bearer abcdefghijklmnop']],
+    ['the name of a secret', { headers: [{ api_key: 'x' }] }],
+    ['the name of a secret before nothing', { password: null, token: false }],
+    ['what is as deep as a copy goes', nested(31)],
+    ['what is deeper than a copy goes', nested(33)],
+    ['a name that is a prototype', JSON.parse('{"__proto__": {"secret": "x"}}')],
+  ])('is told of %s as the copy would show it', (_what, value) => {
+    const same = JSON.stringify(redactByKey(value, { hide })) === JSON.stringify(value);
+    expect(holdsSecret(value, hide)).toBe(!same);
+  });
 });

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createLog } from '@mcpbridge/orchestrator/log.js';
 import type { SessionRow } from '@mcpbridge/orchestrator/store/session-store.js';
 import { openStore, type Store } from '@mcpbridge/orchestrator/store/store.js';
+import { parseCallFilter } from '@mcpbridge/shared/call-filter.js';
 
 const log = createLog('error');
 log.silent = true;
@@ -118,7 +119,9 @@ test('what is asked at one time never gets into the transaction of another', asy
       await flushed;
     }),
   );
-  expect((await store.calls.list({ limit: 100 })).calls).toHaveLength(20);
+  expect((await store.calls.queries.list({ limit: 100, filter: parseCallFilter('') })).calls).toHaveLength(
+    20,
+  );
   expect(await store.sessions.list({ limit: 100 })).toHaveLength(20);
   for (let n = 0; n < 20; n += 1) expect(await store.toolLists.get(`server${n}`, 'hash')).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { AppError } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import type { ToolDefinition } from '@mcpbridge/shared/tools.js';
 import { type Check, compileSchema } from '@mcpbridge/shared/validate.js';
+import { linearPattern } from './linear-pattern.js';
 
 /** Compiled at the first call; a definition that is listed anew is another object and is compiled again. */
 const checks = new WeakMap<ToolDefinition, Check>();
@@ -40,7 +41,7 @@ function checkOf(tool: ToolDefinition): Check {
 /** A schema that no dialect of ours can read is the server's own to enforce; the call is not refused for it. */
 function compileOrAccept(tool: ToolDefinition): Check {
   try {
-    return compileSchema(tool.inputSchema);
+    return compileSchema(tool.inputSchema, { patterns: linearPattern });
   } catch {
     return () => [];
   }

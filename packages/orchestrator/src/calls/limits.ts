@@ -3,8 +3,8 @@ import type { Session } from '../sessions/session.js';
 
 interface Use {
   running: number;
-  /** Calls that may still be made now; grows back with time up to a minute's worth. */
-  left: number;
+  /** Calls that may still be made now; grows back with time up to a minute's worth. Undefined: without limit. */
+  left: number | undefined;
   /** When `left` was counted, on the clock of performance.now(). */
   at: number;
 }
@@ -22,7 +22,7 @@ export class Limits {
       const use = this.uses.get(one);
       if (!use) continue;
       use.running += 1;
-      use.left -= 1;
+      if (use.left !== undefined) use.left -= 1;
     }
   }
 
@@ -36,14 +36,14 @@ export class Limits {
   private check(session: Session): void {
     const { callsPerMinute, concurrent } = session.policy.limits ?? {};
     if (callsPerMinute === undefined && concurrent === undefined) return;
-    const use = this.useOf(session, callsPerMinute ?? 0);
+    const use = this.useOf(session, callsPerMinute);
     if (concurrent !== undefined && use.running >= concurrent) {
       throw reached(
         `${use.running} calls are running and this session may have ${concurrent} at once: wait for one to end.`,
         { limit: 'concurrent', allowed: concurrent, running: use.running },
       );
     }
-    if (callsPerMinute !== undefined && use.left < 1) {
+    if (callsPerMinute !== undefined && use.left !== undefined && use.left < 1) {
       const retryAfterMs = Math.ceil(((1 - use.left) * MINUTE_MS) / callsPerMinute);
       throw reached(
         `This session may make ${callsPerMinute} calls a minute and has none left: there is room for one in ${Math.ceil(retryAfterMs / 1000)} s.`,
@@ -52,14 +52,16 @@ export class Limits {
     }
   }
 
-  private useOf(session: Session, callsPerMinute: number): Use {
+  private useOf(session: Session, callsPerMinute: number | undefined): Use {
     const now = performance.now();
     let use = this.uses.get(session);
     if (!use) {
       use = { running: 0, left: callsPerMinute, at: now };
       this.uses.set(session, use);
     }
-    use.left = Math.min(callsPerMinute, use.left + ((now - use.at) * callsPerMinute) / MINUTE_MS);
+    // A limit that a policy got later begins with a minute's worth.
+    if (callsPerMinute === undefined || use.left === undefined) use.left = callsPerMinute;
+    else use.left = Math.min(callsPerMinute, use.left + ((now - use.at) * callsPerMinute) / MINUTE_MS);
     use.at = now;
     return use;
   }

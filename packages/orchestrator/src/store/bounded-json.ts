@@ -1,4 +1,5 @@
-import { redactByKey } from '@mcpbridge/shared/redact.js';
+import { holdsSecret, redactByKey } from '@mcpbridge/shared/redact.js';
+import { isWithin } from './weight.js';
 
 export interface BoundedJson {
   /** JSON when nothing was cut, else its beginning and a mark that says how much is missing. */
@@ -10,15 +11,26 @@ export interface BoundedJson {
 }
 
 /** A JSON value with its secrets redacted, in at most `limit` bytes of valid UTF-8 and, where cut, a mark. */
-export function boundedJson(value: unknown, limit: number): BoundedJson {
-  // Not written out whole only to be cut. What ran out of these characters is longer than the limit, so what fits is whole.
-  const text = JSON.stringify(redactByKey(value, { characters: 2 * limit })) ?? 'null';
+export function boundedJson(value: unknown, limit: number, hide?: (text: string) => string): BoundedJson {
+  const text = JSON.stringify(redacted(value, limit, hide)) ?? 'null';
   const size = Buffer.byteLength(text);
   if (size <= limit) return { text, bytes: size, cut: 0 };
   const head = cutText(text, limit);
   const bytes = Math.max(size, weigh(value));
   const cut = bytes - Buffer.byteLength(head);
   return { text: `${head}… [${cut} bytes cut]`, bytes, cut };
+}
+
+/** Not all of what will be cut. What ran out of these characters is longer than the limit, so what fits is whole. */
+function redacted(value: unknown, limit: number, hide: ((text: string) => string) | undefined): unknown {
+  // Most values are short and hold no secret: they need no copy.
+  if (hide && isWithin(value, limit) && !holdsSecret(value, hide)) return value;
+  return redactByKey(value, { characters: 2 * limit, ...(hide ? { hide } : {}) });
+}
+
+/** What a bounded text holds, without the words about what it does not. */
+export function withoutMark(text: string, cut: number): string {
+  return cut === 0 ? text : text.slice(0, text.lastIndexOf('… ['));
 }
 
 /** The beginning of a text in at most `limit` bytes of UTF-8, never ending within a character. */
@@ -32,7 +44,7 @@ export function cutText(text: string, limit: number): string {
 }
 
 /** Bytes of a value as JSON, without writing it; escapes count as the characters that they stand for. */
-function weigh(value: unknown, depth = 100): number {
+export function weigh(value: unknown, depth = 100): number {
   if (typeof value === 'string') return Buffer.byteLength(value) + 2;
   if (typeof value !== 'object' || value === null) return String(value).length;
   if (depth === 0) return 2;

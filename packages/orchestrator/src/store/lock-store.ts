@@ -2,7 +2,7 @@ import type { JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import type { Kysely } from 'kysely';
 import type { StoreSchema } from './schema.js';
 
-/** The tools as they were accepted. */
+/** The tools as they were accepted, and as a person does not want them. */
 export class LockStore {
   constructor(private readonly db: Kysely<StoreSchema>) {}
 
@@ -18,5 +18,21 @@ export class LockStore {
       .values({ server, tool, ...row })
       .onConflict((conflict) => conflict.columns(['server', 'tool']).doUpdateSet(row))
       .execute();
+  }
+
+  async blocked(): Promise<{ server: string; hash: string }[]> {
+    return this.db.selectFrom('blocked_tools').selectAll().execute();
+  }
+
+  async block(server: string, hash: string): Promise<void> {
+    await this.db
+      .insertInto('blocked_tools')
+      .values({ server, hash })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+
+  async unblock(server: string, hash: string): Promise<void> {
+    await this.db.deleteFrom('blocked_tools').where('server', '=', server).where('hash', '=', hash).execute();
   }
 }

@@ -1,4 +1,10 @@
 import { type Kysely, type Migration, type MigrationProvider, Migrator } from 'kysely';
+import { addAgent } from './migration-0010.js';
+import { addKeys } from './migration-0020.js';
+import { addStatisticsIndex } from './migration-0021.js';
+import { addDecisions } from './migration-0022.js';
+import { dropCallIndexes } from './migration-0030.js';
+import { addSecrets } from './migration-0031.js';
 import type { StoreSchema } from './schema.js';
 
 /** Never changed once released; what changes the tables is a new entry with the next number. */
@@ -6,6 +12,13 @@ const MIGRATIONS: Record<string, Migration> = {
   '0001-calls-sessions-tool-lists': { up: createTables },
   '0002-session-policies': { up: addSessionPolicies },
   '0003-accepted-tools': { up: addAcceptedTools },
+  '0004-call-results': { up: addCallResults },
+  '0010-agent': { up: addAgent },
+  '0020-keys': { up: addKeys },
+  '0021-statistics-index': { up: addStatisticsIndex },
+  '0022-decisions': { up: addDecisions },
+  '0030-fewer-call-indexes': { up: dropCallIndexes },
+  '0031-secrets': { up: addSecrets },
 };
 
 const provider: MigrationProvider = { getMigrations: async () => MIGRATIONS };
@@ -102,6 +115,28 @@ async function addAcceptedTools(db: Kysely<StoreSchema>): Promise<void> {
     .addColumn('definition', 'text', (column) => column.notNull())
     .addPrimaryKeyConstraint('accepted_tools_pk', ['server', 'tool'])
     .execute();
+}
+
+async function addCallResults(db: Kysely<StoreSchema>): Promise<void> {
+  const added = {
+    text: ['result', 'project', 'parent', 'via', 'replay_of', 'notes'],
+    real: ['rule_ms', 'waiting_ms', 'queue_ms', 'upstream_ms'],
+    integer: ['duration_class'],
+  } as const;
+  for (const type of ['text', 'real', 'integer'] as const)
+    for (const column of added[type]) await db.schema.alterTable('calls').addColumn(column, type).execute();
+  for (const column of ['result_cut', 'result_kept'])
+    await db.schema
+      .alterTable('calls')
+      .addColumn(column, 'integer', (made) => made.notNull().defaultTo(0))
+      .execute();
+  for (const column of ['parent', 'replay_of'])
+    await db.schema
+      .createIndex(`calls_by_${column}`)
+      .on('calls')
+      .columns([column])
+      .where(column, 'is not', null)
+      .execute();
 }
 
 async function createIndex(db: Kysely<StoreSchema>, table: string, columns: string[]): Promise<void> {

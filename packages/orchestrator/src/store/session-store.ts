@@ -1,4 +1,5 @@
 import { messageOf } from '@mcpbridge/shared/errors.js';
+import { isObject } from '@mcpbridge/shared/json-rpc.js';
 import type { SessionPolicy } from '@mcpbridge/shared/policy.js';
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { Log } from '../log.js';
@@ -31,6 +32,12 @@ export interface SessionFilter {
   limit: number;
 }
 
+/** Makes texts unreadable in the file; `what` is bound to each. */
+export interface Sealing {
+  seal(what: string, text: string): Promise<string>;
+  unseal(what: string, sealed: string): Promise<string>;
+}
+
 const TOUCH_AFTER_MS = 1000;
 
 /** What must outlive the process of a session. */
@@ -41,17 +48,18 @@ export class SessionStore {
   constructor(
     private readonly db: Kysely<StoreSchema>,
     private readonly log: Log,
+    private readonly sealing?: Sealing,
   ) {}
 
   async get(id: string): Promise<SessionRow | undefined> {
     await this.flush();
     const row = await this.db.selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst();
-    return row && fromRow(row);
+    return row && this.unsealed(fromRow(row));
   }
 
   /** Writes the whole row; what it does not have is taken away from an older one. */
   async upsert(session: SessionRow): Promise<void> {
-    const { id, ...rest } = toRow(session);
+    const { id, ...rest } = toRow(await this.sealed(session));
     await this.db
       .insertInto('sessions')
       .values({ id, ...rest })
@@ -78,7 +86,7 @@ export class SessionStore {
       : query.where('expires_at', '<=', which.expiredBy).execute();
   }
 
-  /** Used last first. */
+  /** Used last first; what stands in `env` is sealed. */
   async list({ ended, owner, limit }: SessionFilter): Promise<SessionRow[]> {
     await this.flush();
     let query = this.db.selectFrom('sessions').selectAll();
@@ -86,6 +94,39 @@ export class SessionStore {
     if (owner !== undefined) query = query.where('owner', '=', owner);
     const rows = await query.orderBy('last_used_at', 'desc').orderBy('id').limit(limit).execute();
     return rows.map(fromRow);
+  }
+
+  private async sealed(session: SessionRow): Promise<SessionRow> {
+    const { sealing } = this;
+    if (!sealing || !session.policy?.env) return session;
+    const variables = Object.entries(session.policy.env).map(async ([name, value]) => [
+      name,
+      { sealed: await sealing.seal(placeOf(session.id, name), value) },
+    ]);
+    return {
+      ...session,
+      policy: { ...session.policy, env: Object.fromEntries(await Promise.all(variables)) },
+    };
+  }
+
+  private async unsealed(session: SessionRow): Promise<SessionRow> {
+    const { policy } = session;
+    if (!policy?.env) return session;
+    const env: Record<string, string> = {};
+    for (const [name, value] of Object.entries<unknown>(policy.env)) {
+      try {
+        const sealed = isObject(value) ? String(value.sealed) : undefined;
+        // Written before there was a key.
+        if (sealed === undefined) env[name] = String(value);
+        else if (this.sealing) env[name] = await this.sealing.unseal(placeOf(session.id, name), sealed);
+      } catch {
+        // The library says no more than that it failed.
+        this.log.warn(
+          `"${name}" of session "${session.id}" cannot be opened: it was sealed with another key.`,
+        );
+      }
+    }
+    return { ...session, policy: { ...policy, env } };
   }
 
   /** Writes the uses that were noted; never rejects, since a use is noted again with the next call. */
@@ -110,6 +151,10 @@ export class SessionStore {
       this.log.warn(`The last use of ${uses.length} sessions was not stored: ${messageOf(error)}.`);
     }
   }
+}
+
+function placeOf(sessionId: string, variable: string): string {
+  return `session ${sessionId}: ${variable}`;
 }
 
 function toRow(session: SessionRow): Insertable<SessionsTable> & { id: string } {

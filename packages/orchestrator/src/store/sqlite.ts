@@ -1,4 +1,5 @@
 import { closeSync, fchmodSync, openSync } from 'node:fs';
+import { type NativeDatabase, type NativeStatement, sqliteModule } from '@mcpbridge/shared/sqlite-module.js';
 
 export interface SqliteAnswer {
   rows: unknown[];
@@ -10,23 +11,6 @@ export interface SqliteFile {
   /** Carries out one statement; it is compiled at its first use and then only bound anew. */
   run(sql: string, parameters: readonly unknown[]): SqliteAnswer;
   close(): void;
-}
-
-interface NativeStatement {
-  all(...parameters: unknown[]): unknown[];
-  run(...parameters: unknown[]): { changes: number | bigint };
-  columns(): unknown[];
-}
-
-/** The part of `node:sqlite` that is used here; `@photostructure/sqlite` has the same. */
-interface SqliteModule {
-  DatabaseSync: new (
-    file: string,
-  ) => {
-    exec(sql: string): void;
-    prepare(sql: string): NativeStatement;
-    close(): void;
-  };
 }
 
 /** WAL with NORMAL: a crash of this process loses nothing, one of the machine the last moments. */
@@ -47,7 +31,7 @@ export async function memoryDatabases(): Promise<() => MemoryDatabase> {
   return () => new DatabaseSync(':memory:');
 }
 
-export type MemoryDatabase = InstanceType<SqliteModule['DatabaseSync']>;
+export type MemoryDatabase = NativeDatabase;
 
 /** Opens a file, and makes it where missing, for this user alone. Its calls block, so it is used in a thread of its own. */
 export async function openSqlite(file: string): Promise<SqliteFile> {
@@ -79,19 +63,4 @@ function runner(statement: NativeStatement): (parameters: readonly unknown[]) =>
     return (parameters) => ({ rows: [], changes: statement.run(...parameters).changes });
   }
   return (parameters) => ({ rows: statement.all(...parameters), changes: 0 });
-}
-
-/** Node's own where it comes without a flag (>= 22.13) and knows a statement's columns, else its drop-in. */
-async function sqliteModule(): Promise<SqliteModule> {
-  const builtin = process.getBuiltinModule('node:sqlite');
-  return builtin && isSqliteModule(builtin) ? builtin : import('@photostructure/sqlite');
-}
-
-function isSqliteModule(module: object): module is SqliteModule {
-  return (
-    'DatabaseSync' in module &&
-    'StatementSync' in module &&
-    typeof module.StatementSync === 'function' &&
-    'columns' in module.StatementSync.prototype
-  );
 }

@@ -1,0 +1,95 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { messageOf } from '@mcpbridge/shared/errors.js';
+import { secretHider } from '@mcpbridge/shared/secrets.js';
+import { CallInserts } from './call-inserts.js';
+import { CallMetrics } from './call-metrics.js';
+import { storedCall } from './call-values.js';
+import type { SentRecord } from './record-text.js';
+import { writeSpilled } from './spilled.js';
+import { openSqlite } from './sqlite.js';
+
+/** What the main thread asks of the scribe. */
+export type ScribeQuestion =
+  | ({ id: number } & RecordsQuestion)
+  | { id: number; secrets: string[] }
+  | { id: number; spill: { file: string; result: unknown } }
+  | { id: number; metrics: true }
+  | { id: number; end: true };
+
+export interface RecordsQuestion {
+  /** A JSON array of SentRecord. */
+  records: string;
+  /** Of each its place in the order of events. */
+  numbers: readonly number[];
+  /** Those before this index were counted and shown before. */
+  from: number;
+  /** The rows of the others are wanted. */
+  rows: boolean;
+  /** They are written down, and not only counted and shown. */
+  store: boolean;
+}
+
+type Said = Omit<ScribeAnswer, 'id'>;
+
+export interface ScribeAnswer {
+  id: number;
+  /** JSON array of `{row, kept}`. */
+  rows?: string;
+  /** Why none of the records was stored. */
+  failure?: string;
+  /** In the OpenMetrics format, to its end mark. */
+  metrics?: string;
+  error?: string;
+}
+
+let hide = secretHider();
+const metrics = new CallMetrics();
+const file = await openSqlite(workerData);
+const inserts = new CallInserts(file);
+
+function answer(question: ScribeQuestion): Said | Promise<Said> {
+  if ('secrets' in question) hide = secretHider(question.secrets);
+  else if ('spill' in question) writeSpilled(question.spill.file, question.spill.result, hide);
+  else if ('metrics' in question) return metrics.text().then((text) => ({ metrics: text }));
+  else if ('records' in question) return write(question);
+  else file.close();
+  return {};
+}
+
+function write({ records, numbers, from, rows: wantsRows, store }: RecordsQuestion): Said {
+  const values: unknown[][] = [];
+  const rows: string[] = [];
+  const sent: SentRecord[] = JSON.parse(records);
+  for (const [index, record] of sent.entries()) {
+    const stored = storedCall(record, numbers[index] ?? 0, hide);
+    values.push(stored.values);
+    if (index < from) continue;
+    metrics.count(record, stored.argumentBytes);
+    if (wantsRows) rows.push(JSON.stringify({ row: stored.row(), kept: stored.kept }));
+  }
+  return {
+    ...(rows.length > 0 ? { rows: `[${rows.join()}]` } : {}),
+    ...(store ? failureOf(() => inserts.insert(values)) : {}),
+  };
+}
+
+function failureOf(insert: () => void): { failure?: string } {
+  try {
+    insert();
+    return {};
+  } catch (error) {
+    return { failure: messageOf(error) };
+  }
+}
+
+parentPort?.on('message', async (question: ScribeQuestion) => {
+  let said: Said;
+  try {
+    const answered = answer(question);
+    said = answered instanceof Promise ? await answered : answered;
+  } catch (error) {
+    said = { error: messageOf(error) };
+  }
+  parentPort?.postMessage({ id: question.id, ...said } satisfies ScribeAnswer);
+  if ('end' in question) parentPort?.close();
+});
