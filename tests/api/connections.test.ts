@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type RunningOrchestrator, startOrchestrator } from '../support/orchestrator.js';
+import { eventually } from '../support/processes.js';
 import { echoRequest, RawConnection } from '../support/raw-http.js';
 
 let running: RunningOrchestrator;
@@ -102,4 +103,78 @@ test('a request that could be read in two ways is refused, and nothing after it 
     const answers = [await connection.next(), await connection.next()];
     expect([what, answers.map((answer) => answer?.status)]).toEqual([what, [400, undefined]]);
   }
+});
+
+describe('once the orchestrator ends, though a call still runs', () => {
+  /** An orchestrator that is told to end in mid-call, after `arrive` has written to it. */
+  async function ending(arrive: (other: RunningOrchestrator) => Promise<void>) {
+    const other = await startOrchestrator();
+    let isOver = false;
+    const slow = fetch(`${other.url}/tools/mcp/bare/slow`, {
+      method: 'POST',
+      headers: other.headers(),
+      body: '{"ms":3000}',
+    }).then((response) => response.json());
+    void slow.finally(() => {
+      isOver = true;
+    });
+    await eventually('it runs', async () => {
+      const response = await fetch(`${other.url}/api/calls`, { headers: other.headers() });
+      return ((await response.json()) as { running: unknown[] }).running.length === 1;
+    });
+    await arrive(other);
+    other.process.kill('SIGTERM');
+    other.process.kill('SIGCONT');
+    const isRefused = () =>
+      RawConnection.open(other.port).then(
+        ({ socket }) => !socket.destroy(),
+        () => true,
+      );
+    await eventually('it takes no more', isRefused);
+    return {
+      async end() {
+        expect(isOver).toBe(false);
+        expect(await slow).toMatchObject({ result: 'slept' });
+        await other.stop();
+      },
+    };
+  }
+
+  test('a connection in mid-request is closed with its answer', async () => {
+    const connections: { connection: RawConnection; rest: string }[] = [];
+    const other = await ending(async (other) => {
+      const health = `GET /health HTTP/1.1\r\nHost: 127.0.0.1:${other.port}\r\n\r\n`;
+      const call = echoRequest(other, 'cut');
+      // In the head, in the body, and in the body of a request that came with the one before it.
+      for (const [request, cut] of [
+        [health, health.length - 2],
+        [call, call.length - 3],
+        [call + call, call.length * 2 - 3],
+      ] as const) {
+        const connection = await RawConnection.open(other.port);
+        await connection.send(request.slice(0, cut));
+        await connection.arrived({ read: true });
+        connections.push({ connection, rest: request.slice(cut) });
+      }
+    });
+    expect(await connections[2]?.connection.next()).toMatchObject({ status: 200 });
+    for (const { connection, rest } of connections) {
+      await connection.send(rest);
+      expect(await connection.next()).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    }
+    await other.end();
+  });
+
+  test('a request that has come but was not read yet is answered', async () => {
+    let connection: RawConnection | undefined;
+    const other = await ending(async (other) => {
+      // It stands still, and goes on with the signal as the first thing.
+      other.process.kill('SIGSTOP');
+      connection = await RawConnection.open(other.port);
+      await connection.send(echoRequest(other, 'unread'));
+      await connection.arrived({ read: false });
+    });
+    expect(textOf(await connection?.next())).toBe('unread');
+    await other.end();
+  });
 });

@@ -83,7 +83,7 @@ export class HttpPeer {
     const headers = {
       accept,
       'content-type': 'application/json',
-      ...(this.meta ? modernHeaders(method, params?.name ?? params?.uri) : {}),
+      ...(this.meta ? modernHeaders(method, params?.name ?? params?.uri ?? params?.taskId) : {}),
     };
     return this.fetch(
       { method: 'POST', headers, body: JSON.stringify({ jsonrpc: '2.0', ...frame }) },

@@ -1,10 +1,19 @@
+import { readFile } from 'node:fs/promises';
 import { createConnection, type Socket } from 'node:net';
 import type { RunningOrchestrator } from './orchestrator.js';
+import { eventually } from './processes.js';
 
 export interface RawAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
+}
+
+/** The length of an empty queue in /proc/net/tcp. */
+const NOTHING = '00000000';
+
+function portOf(address: string | undefined): number {
+  return Number.parseInt(address?.split(':')[1] ?? '', 16);
 }
 
 /** A connection on which a test writes what no HTTP library would, and reads the answers one by one. */
@@ -38,6 +47,21 @@ export class RawConnection {
   /** Resolves when the bytes are with the system. */
   send(text: string): Promise<void> {
     return new Promise((resolve) => this.socket.write(text, 'latin1', () => resolve()));
+  }
+
+  /** Resolves when the server's system has all that was sent, and, if `read`, its process as well. */
+  async arrived({ read }: { read: boolean }): Promise<void> {
+    const { localPort = 0, remotePort = 0 } = this.socket;
+    await eventually('what was sent arrives', async () => {
+      const lines = (await readFile('/proc/net/tcp', 'latin1'))
+        .split('\n')
+        .map((line) => line.trim().split(/\s+/));
+      const queues = (from: number, to: number) =>
+        lines.find(([, local, remote]) => portOf(local) === from && portOf(remote) === to)?.[4]?.split(':');
+      const isSent = queues(localPort, remotePort)?.[0] === NOTHING;
+      const isRead = queues(remotePort, localPort)?.[1] === NOTHING;
+      return isSent && isRead === read;
+    });
   }
 
   /** The next answer; undefined when the server closed the connection before a whole one. */

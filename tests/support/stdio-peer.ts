@@ -48,9 +48,11 @@ export class StdioPeer {
 
   /** The first frame that fits, of those that came and those that will. */
   async waitFor(fits: (frame: Frame) => boolean): Promise<Frame> {
-    for (;;) {
-      const found = this.frames.find(fits);
-      if (found) return found;
+    for (let seen = 0; ; ) {
+      for (; seen < this.frames.length; seen++) {
+        const frame = this.frames[seen];
+        if (frame && fits(frame)) return frame;
+      }
       await once(this.events, 'frame');
     }
   }

@@ -43,12 +43,16 @@ export class Connection {
     this.ways = new Ways(settings.base, settings.socket);
     this.prefix = settings.base.pathname.replace(/\/$/, '');
     this.mcpPath = settings.mcpPath;
-    const { sessionId, dialect, tools } = settings;
-    const session = sessionId
+    const { sessionId, dialect, tools, trace, project } = settings;
+    const named = sessionId
       ? [HEADER.session, sessionId]
       : [HEADER.session, `bridge-${randomHex(16)}`, HEADER.sessionLifetime, 'connection'];
-    // A list that an app gave is its own, and is left alone.
-    this.headers = dialect && !tools ? [...session, HEADER.dialect, dialect] : session;
+    log.note(`session ${named[1]}`);
+    const session = project ? [...named, HEADER.project, encodeURIComponent(project)] : named;
+    // A list that an app gave is its own, and is left alone; its calls say their trace one by one.
+    this.headers = tools
+      ? session
+      : [...session, ...(dialect ? [HEADER.dialect, dialect] : []), ...Object.entries(trace ?? {}).flat()];
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { BridgeTool } from '@mcpbridge/shared/bridge-tools.js';
 import type { JsonObject } from '@mcpbridge/shared/json-rpc.js';
+import type { TraceContext } from '@mcpbridge/shared/trace-context.js';
 import { HEADER, WHOLE_RESULT } from '@mcpbridge/shared/wire.js';
 import { BrokenOff, collect, type RawHeaders } from './attempt.js';
 import type { BridgeLog } from './bridge-log.js';
@@ -33,12 +34,17 @@ export class Executor {
   }
 
   /** Rejects with BridgeFailure when the call was not carried out, or nobody knows. */
-  async call(tool: BridgeTool, args: JsonObject, stop: Stop): Promise<Executed> {
+  async call(
+    tool: BridgeTool,
+    args: JsonObject,
+    stop: Stop,
+    trace: TraceContext | undefined = this.settings.trace,
+  ): Promise<Executed> {
     const { name } = tool.definition;
     try {
       return await withResends(
         (broken) => !stop.isFired && !broken.whole,
-        () => this.post(tool, JSON.stringify(args), stop),
+        () => this.post(tool, JSON.stringify(args), stop, trace),
       );
     } catch (error) {
       if (!(error instanceof BrokenOff) || stop.isFired) throw error;
@@ -46,11 +52,16 @@ export class Executor {
     }
   }
 
-  private async post(tool: BridgeTool, body: string, stop: Stop): Promise<Executed> {
+  private async post(
+    tool: BridgeTool,
+    body: string,
+    stop: Stop,
+    trace: TraceContext | undefined,
+  ): Promise<Executed> {
     const answer = await this.connection.send({
       method: 'POST',
       path: this.settings.toolsPath + toolPath(tool),
-      headers: this.headers(tool),
+      headers: trace ? [...this.headers(tool), ...Object.entries(trace).flat()] : this.headers(tool),
       body,
       stop,
     });

@@ -7,6 +7,8 @@ import {
   type RpcRequest,
 } from '@mcpbridge/shared/json-rpc.js';
 import { claimedVersion, metaOf } from '@mcpbridge/shared/protocol.js';
+import { traceInMeta } from '@mcpbridge/shared/trace-context.js';
+import { type Placed, Underway } from '@mcpbridge/shared/underway.js';
 import type { BridgeLog } from './bridge-log.js';
 import { startCallTimer } from './call-timer.js';
 import type { ClientPipe } from './client-pipe.js';
@@ -21,10 +23,15 @@ import { Stop } from './stop.js';
 
 type Request = RpcRequest & JsonObject;
 
+interface RunningCall extends Placed {
+  id: RpcId;
+  stop: Stop;
+}
+
 /** An MCP server whose tools are those of `MCP_TOOLS`: answers all by itself, except calls. */
 export class ListedBridge {
   private readonly tools: ReadonlyMap<string, BridgeTool>;
-  private readonly running = new Map<RpcId, Stop>();
+  private readonly running = new Underway<RunningCall>();
   private executor: Promise<Executor> | undefined;
 
   constructor(
@@ -58,14 +65,15 @@ export class ListedBridge {
   private async call(request: Request, modern: boolean): Promise<void> {
     const { id } = request;
     const stop = new Stop();
-    this.running.set(id, stop);
+    const running: RunningCall = { id, stop, place: 0 };
+    this.running.add(running);
     const started = performance.now();
     const stopTimer = startCallTimer(stop, this.settings.toolTimeoutMs);
     const stopProgress = startProgress(metaOf(request)?.progressToken, this.client);
     const executed = await this.execute(request, stop);
     stopTimer();
     stopProgress();
-    if (this.running.get(id) === stop) this.running.delete(id);
+    this.running.delete(running);
     if (this.log.isKept) {
       const took = (performance.now() - started).toFixed(1);
       this.log.note(
@@ -80,7 +88,7 @@ export class ListedBridge {
     try {
       const { tool, args } = this.resolve(request);
       const executor = await this.reachExecutor();
-      return await executor.call(tool, args, stop);
+      return await executor.call(tool, args, stop, traceInMeta(metaOf(request)));
     } catch (thrown) {
       const reason: unknown = stop.isFired ? stop.reason : thrown;
       if (reason === CANCELLED) return undefined;
@@ -111,7 +119,7 @@ export class ListedBridge {
 
   private cancel({ params }: JsonObject): void {
     const id = isObject(params) ? params.requestId : undefined;
-    if (typeof id === 'string' || typeof id === 'number') this.running.get(id)?.fire(CANCELLED);
+    this.running.find((call) => call.id === id)?.stop.fire(CANCELLED);
   }
 }
 

@@ -1,19 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { BrokenOff, boundConnect, type Incoming, NotReached, type Outgoing } from './attempt.js';
-import { type AnswerHead, HttpReader } from './http-reader.js';
-import { LocalAnswer } from './local-answer.js';
+import { Exchanges } from './exchanges.js';
 import type { RequestBytes } from './request-bytes.js';
-import type { Stop } from './stop.js';
-
-/** One request and its answer. */
-interface Exchange {
-  resolve(answer: Incoming): void;
-  reject(reason: unknown): void;
-  /** All of the request has been taken by the system. */
-  written: boolean;
-  answer: LocalAnswer | undefined;
-  stop: Stop | undefined;
-}
 
 interface SystemError extends Error {
   code?: string;
@@ -25,31 +13,36 @@ interface SystemError extends Error {
  */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
+/** Connects to a Unix socket; `receive` hears what comes, in bytes of its own. */
+export function connectLocal(path: string, connectMs: number, receive: (bytes: Buffer) => void): Socket {
+  const callback = (bytes: number) => {
+    receive(Buffer.from(READ_BUFFER.subarray(0, bytes)));
+    return true;
+  };
+  const socket = connect({ path, onread: { buffer: READ_BUFFER, callback } });
+  boundConnect(socket, connectMs);
+  return socket;
+}
+
+/** On a Unix socket these say that the other end closed before it had read all that was sent. */
+export function isUnread({ code }: SystemError): boolean {
+  return code === 'EPIPE' || code === 'ECONNRESET';
+}
+
 /** A connection to the orchestrator's Unix socket, for one request after the other. */
 export class LocalSocket {
   private readonly socket: Socket;
-  private readonly reader = new HttpReader({
-    onHead: (head) => this.begin(head),
-    onPart: (part) => this.exchange?.answer?.push(part),
-    onEnd: () => this.finish(),
-  });
-  private exchange: Exchange | undefined;
+  private readonly exchanges: Exchanges;
   private isConnected = false;
   private failure: SystemError | undefined;
 
   /** `onFree` hears each time that the next request may be sent. */
-  constructor(
-    path: string,
-    connectMs: number,
-    private readonly onFree: (socket: LocalSocket) => void,
-  ) {
-    this.socket = connect({
-      path,
-      onread: { buffer: READ_BUFFER, callback: (bytes) => this.receive(bytes) },
-    });
-    boundConnect(this.socket, connectMs);
+  constructor(path: string, connectMs: number, onFree: (socket: LocalSocket) => void) {
+    const exchanges = new Exchanges(this, () => onFree(this));
+    this.exchanges = exchanges;
+    this.socket = connectLocal(path, connectMs, (bytes) => exchanges.receive(bytes));
     this.socket.on('connect', () => (this.isConnected = true));
-    this.socket.on('end', () => this.reader.close());
+    this.socket.on('end', () => exchanges.ended());
     this.socket.on('error', (error) => (this.failure = error));
     this.socket.on('close', () => this.closed());
   }
@@ -60,67 +53,31 @@ export class LocalSocket {
   }
 
   /** To be called when it is free and open. */
-  send([first, second]: RequestBytes, { stop, onWritten }: Outgoing): Promise<Incoming> {
-    return new Promise((resolve, reject) => {
-      const exchange: Exchange = { resolve, reject, written: false, answer: undefined, stop };
-      this.exchange = exchange;
-      // When the stop comes later, the connection may be serving another request.
-      stop?.onFire(() => this.exchange === exchange && this.socket.destroy());
-      const done = (error?: Error | null) => {
-        if (error) return;
-        exchange.written = true;
-        onWritten?.();
-      };
-      if (!second) return this.socket.write(first, done);
-      this.socket.cork();
-      this.socket.write(first);
-      this.socket.write(second, done);
-      this.socket.uncork();
-    });
+  send(bytes: RequestBytes, outgoing: Outgoing): Promise<Incoming> {
+    return this.exchanges.send(bytes, outgoing);
   }
 
-  /** True: go on reading. */
-  private receive(bytes: number): boolean {
-    try {
-      // Nothing was asked, so nothing that comes can be an answer.
-      if (!this.exchange) throw new Error('an answer came to no request');
-      this.reader.push(Buffer.from(READ_BUFFER.subarray(0, bytes)));
-    } catch (error) {
-      this.socket.destroy(error instanceof Error ? error : undefined);
+  write([first, second]: RequestBytes, done: (error?: Error | null) => void): void {
+    if (!second) {
+      this.socket.write(first, done);
+      return;
     }
-    return true;
+    this.socket.cork();
+    this.socket.write(first);
+    this.socket.write(second, done);
+    this.socket.uncork();
   }
 
-  private begin(head: AnswerHead): void {
-    if (!this.exchange) throw new Error('two answers came to one request');
-    this.exchange.answer = new LocalAnswer(head);
-    this.exchange.resolve(this.exchange.answer);
-  }
-
-  private finish(): void {
-    const { exchange } = this;
-    if (!exchange) return;
-    this.exchange = undefined;
-    // An answer that came before all was sent, a refusal, leaves a request that nobody needs to hear out.
-    if (this.reader.keepsAlive && exchange.written) this.onFree(this);
-    else this.socket.destroy();
-    exchange.answer?.end();
+  destroy(error?: Error): void {
+    this.socket.destroy(error);
   }
 
   private closed(): void {
-    const { exchange } = this;
-    if (!exchange) return;
-    this.exchange = undefined;
-    const message = this.failure?.message ?? 'the connection was closed';
-    if (exchange.answer) exchange.answer.end(new Error(message));
-    else exchange.reject(exchange.stop?.isFired ? exchange.stop.reason : this.why(message, exchange.written));
-  }
-
-  private why(message: string, written: boolean): NotReached | BrokenOff {
-    const code = this.failure?.code;
-    if (!this.isConnected) return new NotReached(message, code);
-    // On a Unix socket these say that the other end closed before it had read all that was sent.
-    const isUnread = code === 'EPIPE' || code === 'ECONNRESET';
-    return new BrokenOff(message, written && !isUnread);
+    const { failure } = this;
+    const message = failure?.message ?? 'the connection was closed';
+    this.exchanges.closed(message, (written) => {
+      if (!this.isConnected) return new NotReached(message, failure?.code);
+      return new BrokenOff(message, written && !(failure && isUnread(failure)));
+    });
   }
 }

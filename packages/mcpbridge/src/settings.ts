@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { type BridgeTool, BridgeToolsError, parseBridgeTools } from '@mcpbridge/shared/bridge-tools.js';
 import { type DialectName, readDialectName, unknownDialect } from '@mcpbridge/shared/dialect-names.js';
 import { parseDuration } from '@mcpbridge/shared/duration.js';
 import { messageOf } from '@mcpbridge/shared/errors.js';
 import { baseUrl, homeFolder, isLoopback, socketFile, tokenFile } from '@mcpbridge/shared/locate.js';
+import { type TraceContext, traceContext } from '@mcpbridge/shared/trace-context.js';
 import { SESSION_ID } from '@mcpbridge/shared/wire.js';
 import type { TokenSource } from './credentials.js';
 
@@ -21,6 +23,8 @@ export interface BridgeSettings {
   /** Absent: a random one, which ends with this process. */
   sessionId: string | undefined;
   virtualScope: string | undefined;
+  /** The last name of the folder that the client works in; undefined at the root. */
+  project: string | undefined;
   /** Present: listed mode. */
   tools: BridgeTool[] | undefined;
   /** What listed mode tells the model of its tools as a whole. */
@@ -31,6 +35,8 @@ export interface BridgeSettings {
   toolTimeoutMs: number;
   connectTimeoutMs: number;
   outputFolder: string | undefined;
+  /** The trace that this bridge's calls belong to, unless they name another. */
+  trace: TraceContext | undefined;
   readyFile: string | undefined;
   logFile: string | undefined;
 }
@@ -56,6 +62,7 @@ export function readBridgeSettings(env: NodeJS.ProcessEnv): BridgeSettings {
     token: tokenSource(env, local ? tokenFile(home) : undefined),
     socket: local && base.protocol === 'http:' ? socketFile(home, Number(base.port || 80)) : undefined,
     sessionId: sessionId(env.MCP_SESSION_ID),
+    project: basename(process.cwd()) || undefined,
     virtualScope: headerText('MCP_VIRTUAL_SCOPE_ID', env.MCP_VIRTUAL_SCOPE_ID),
     tools,
     instructions: instructions(env.MCP_INSTRUCTIONS_FILE),
@@ -63,6 +70,7 @@ export function readBridgeSettings(env: NodeJS.ProcessEnv): BridgeSettings {
     toolTimeoutMs: duration('MCP_TOOL_TIMEOUT', env.MCP_TOOL_TIMEOUT, tools ? LISTED_TIMEOUT_MS : 0),
     connectTimeoutMs: duration('MCP_CONNECT_TIMEOUT', env.MCP_CONNECT_TIMEOUT, CONNECT_TIMEOUT_MS),
     outputFolder: env.MCP_TOOL_OUTPUT_DIR || undefined,
+    trace: traceContext(env.TRACEPARENT, env.TRACESTATE),
     readyFile: env.MCP_READY_FILE || undefined,
     logFile: env.MCP_BRIDGE_LOG || undefined,
   };

@@ -5,6 +5,7 @@ import {
   type RpcId,
   type RpcRequest,
 } from '@mcpbridge/shared/json-rpc.js';
+import { type Placed, Underway } from '@mcpbridge/shared/underway.js';
 import { BrokenOff, discard, type RawHeaders } from './attempt.js';
 import type { BridgeLog } from './bridge-log.js';
 import { startCallTimer } from './call-timer.js';
@@ -20,7 +21,8 @@ import type { BridgeSettings } from './settings.js';
 import { Stop } from './stop.js';
 
 /** A request of the client that has no answer yet. */
-interface Pending {
+interface Pending extends Placed {
+  id: RpcId;
   stop: Stop;
   /** Headers of the modern era; undefined for a legacy request. */
   modern: RawHeaders | undefined;
@@ -34,7 +36,7 @@ interface Pending {
 export class TransparentBridge {
   private readonly connection: Connection;
   private readonly session: LegacySession;
-  private readonly pending = new Map<RpcId, Pending>();
+  private readonly pending = new Underway<Pending>();
 
   constructor(
     private readonly settings: BridgeSettings,
@@ -72,19 +74,21 @@ export class TransparentBridge {
       if (!pending.withdrawn) this.fail(message, reason, pending.modern !== undefined);
     } finally {
       stopTimer();
-      if (this.pending.get(id) === pending) this.pending.delete(id);
+      this.pending.delete(pending);
       if (this.log.isKept) this.log.note(`${method} ${id}: ${(performance.now() - started).toFixed(1)} ms`);
     }
   }
 
   private begin(message: RpcRequest & JsonObject): Pending {
     const pending: Pending = {
+      id: message.id,
+      place: 0,
       stop: new Stop(),
       modern: modernHeaders(message),
       written: false,
       withdrawn: false,
     };
-    this.pending.set(message.id, pending);
+    this.pending.add(pending);
     return pending;
   }
 
@@ -144,7 +148,7 @@ export class TransparentBridge {
   /** What is not under way needs no cancelling; closing a modern request is its cancellation. */
   private cancel(message: JsonObject, line: Buffer): void {
     const id = isObject(message.params) ? message.params.requestId : undefined;
-    const pending = typeof id === 'string' || typeof id === 'number' ? this.pending.get(id) : undefined;
+    const pending = this.pending.find((one) => one.id === id);
     if (!pending) return;
     pending.withdrawn = true;
     if (pending.modern || !pending.written) pending.stop.fire(undefined);

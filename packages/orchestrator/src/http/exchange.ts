@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Principal } from '../auth/gate.js';
+import type { Principal } from '../auth/principal.js';
 
 /** What the hot road asks of a request; node:http's is one. */
 export interface HotRequest {

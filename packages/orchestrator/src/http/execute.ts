@@ -4,8 +4,16 @@ import { AppError } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import { parseJson } from '@mcpbridge/shared/read-body.js';
 import type { ToolResult } from '@mcpbridge/shared/tools.js';
+import { traceContext } from '@mcpbridge/shared/trace-context.js';
 import { compileSchema } from '@mcpbridge/shared/validate.js';
-import { type ExecuteBody, executeBodySchema, WHOLE_RESULT } from '@mcpbridge/shared/wire.js';
+import {
+  CALL_ID,
+  type ExecuteBody,
+  executeBodySchema,
+  HEADER,
+  RESPOND_ASYNC,
+  WHOLE_RESULT,
+} from '@mcpbridge/shared/wire.js';
 import type { CallPipeline, CallRequest } from '../calls/pipeline.js';
 import type { Target } from '../catalog/catalog.js';
 import type { Sessions } from '../sessions/sessions.js';
@@ -110,13 +118,32 @@ async function carry(
   onCallerGone(response, abort);
   const accept = header(request, 'accept') ?? '';
   const client = header(request, 'user-agent');
-  const call: CallRequest = { session, target, args, abort, client };
+  const meta = traceContext(header(request, 'traceparent'), header(request, 'tracestate'));
+  const call: CallRequest = {
+    session,
+    target,
+    args,
+    abort,
+    client,
+    via: exchange.principal.isPage ? 'page' : undefined,
+  };
+  if (meta) call.meta = { ...meta };
+  const callId = header(request, HEADER.callId);
+  if (callId !== undefined) {
+    call.callId = checkedCallId(callId);
+    call.isAsync = header(request, 'prefer')?.includes(RESPOND_ASYNC) ?? false;
+  }
   if (accept.includes('text/event-stream')) {
     const events = new EventReply(response);
     await events.carry(() => deps.pipeline.run({ ...call, listener: events.listener }));
     return;
   }
   answer(exchange, await deps.pipeline.run(call), accept);
+}
+
+function checkedCallId(callId: string): string {
+  if (CALL_ID.test(callId)) return callId;
+  throw new AppError('INVALID_REQUEST', 'X-Call-ID takes 1 to 200 letters, digits or any of "_ . : -".');
 }
 
 function answer({ response }: Exchange, result: ToolResult, accept: string): void {

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { HotRequest, HotResponse } from './exchange.js';
+import type { LaneConnection, LaneEvent } from './lane-connection.js';
 import { LaneResponse } from './lane-response.js';
 import { type PlainHead, readPlainHead } from './plain-head.js';
 
@@ -11,6 +12,8 @@ const MAX_AHEAD_BYTES = 1024 * 1024;
 export type Serve = (request: HotRequest, response: HotResponse, body: Buffer) => void;
 
 export interface LaneOptions {
+  /** By which the requests are told from those of others. */
+  socket: Socket;
   /** Undefined when the address is not a hot one. */
   serveAt(url: string): Serve | undefined;
   maxBodyBytes: number;
@@ -38,24 +41,23 @@ export class FastLane {
   private closing = false;
 
   constructor(
-    private readonly socket: Socket,
+    private readonly connection: LaneConnection,
     private readonly options: LaneOptions,
   ) {
-    socket.on('data', this.onData).on('drain', this.onDrain).on('end', this.onEnd);
-    socket.on('error', this.onError).on('close', this.onClose);
+    for (const [event, listener] of this.listeners) connection.on(event, listener);
   }
 
-  /** Ends the connection, after the answer under way if there is one. */
+  /** Ends the connection, after the answer under way if there is one. What has come of a next request is node:http's. */
   endWhenIdle(): void {
     this.closing = true;
-    if (!this.response) this.socket.end();
+    if (!this.response) this.endOrHandOver();
   }
 
   private readonly onData = (bytes: Buffer) => {
     this.parts.push(bytes);
     this.received += bytes.length;
     if (!this.response) this.serveWaiting();
-    else if (this.received > MAX_AHEAD_BYTES) this.socket.pause();
+    else if (this.received > MAX_AHEAD_BYTES) this.connection.pause();
   };
 
   private readonly onDrain = () => {
@@ -63,7 +65,7 @@ export class FastLane {
   };
 
   /** As node:http: a client that closes its half is not answered any more. */
-  private readonly onEnd = () => this.socket.end();
+  private readonly onEnd = () => this.connection.end();
 
   private readonly onError = () => {
     // "close" follows, and tells who waits.
@@ -73,13 +75,21 @@ export class FastLane {
     this.response?.closed();
   };
 
+  private readonly listeners: readonly (readonly [LaneEvent, (bytes: Buffer) => void])[] = [
+    ['data', this.onData],
+    ['drain', this.onDrain],
+    ['end', this.onEnd],
+    ['error', this.onError],
+    ['close', this.onClose],
+  ];
+
   /** One after the other, in a loop: answers that come at once must not nest. */
   private serveWaiting(): void {
     if (this.serving) return;
     this.serving = true;
-    while (this.received > 0 && !this.response && !this.socket.writableNeedDrain && this.serveNext());
+    while (this.received > 0 && !this.response && !this.connection.writableNeedDrain && this.serveNext());
     this.serving = false;
-    if (this.received <= MAX_AHEAD_BYTES && this.socket.isPaused()) this.socket.resume();
+    if (this.received <= MAX_AHEAD_BYTES && this.connection.isPaused()) this.connection.resume();
   }
 
   /** False when there is nothing more to do now. */
@@ -95,16 +105,25 @@ export class FastLane {
     this.parts.length = 0;
     this.received = all.length - end;
     if (this.received > 0) this.parts.push(all.subarray(end));
-    this.response = new LaneResponse(this.socket, this.onAnswered);
-    head.serve({ headers: head.headers, socket: this.socket }, this.response, all.subarray(start, end));
+    this.response = new LaneResponse(this.connection, this.onAnswered);
+    head.serve(
+      { headers: head.headers, socket: this.options.socket },
+      this.response,
+      all.subarray(start, end),
+    );
     return true;
   }
 
   private readonly onAnswered = () => {
     this.response = undefined;
-    if (this.closing) this.socket.end();
+    if (this.closing) this.endOrHandOver();
     else if (this.received > 0) this.serveWaiting();
   };
+
+  private endOrHandOver(): void {
+    if (this.received > 0) this.handOver();
+    else this.connection.end();
+  }
 
   private readHead(bytes: Buffer): Known | undefined {
     const end = bytes.indexOf(HEAD_END);
@@ -116,9 +135,8 @@ export class FastLane {
   }
 
   private handOver(): false {
-    const { socket, parts } = this;
-    socket.off('data', this.onData).off('drain', this.onDrain).off('end', this.onEnd);
-    socket.off('error', this.onError).off('close', this.onClose);
+    const { connection, parts } = this;
+    for (const [event, listener] of this.listeners) connection.off(event, listener);
     this.received = 0;
     this.options.handOver(Buffer.concat(parts.splice(0)));
     return false;

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
 import type { HotResponse } from './exchange.js';
+import type { LaneConnection } from './lane-connection.js';
 
 /** The answer to one request on the fast lane: with its length in one write, else in chunks. */
 export class LaneResponse implements HotResponse {
@@ -11,21 +11,21 @@ export class LaneResponse implements HotResponse {
   private readonly closeListeners: (() => void)[] = [];
 
   constructor(
-    private readonly socket: Socket,
+    private readonly connection: LaneConnection,
     /** Told once when the answer is complete. */
     private readonly onEnd: () => void,
   ) {}
 
   get destroyed(): boolean {
-    return this.socket.destroyed;
+    return this.connection.destroyed;
   }
 
   get writable(): boolean {
-    return !this.writableFinished && this.socket.writable;
+    return !this.writableFinished && this.connection.writable;
   }
 
   get writableLength(): number {
-    return this.socket.writableLength;
+    return this.connection.writableLength;
   }
 
   writeHead(status: number, headers: Record<string, string | number>): this {
@@ -53,7 +53,7 @@ export class LaneResponse implements HotResponse {
   }
 
   destroy(): void {
-    this.socket.destroy();
+    this.connection.destroy();
   }
 
   on(_event: 'close', listener: () => void): void {
@@ -68,7 +68,7 @@ export class LaneResponse implements HotResponse {
   private send(text: string): void {
     const whole = this.headersSent ? text : this.head + text;
     this.headersSent = true;
-    if (whole !== '' && this.socket.writable) this.socket.write(whole);
+    if (whole !== '' && this.connection.writable) this.connection.write(whole);
   }
 }
 

@@ -7,7 +7,7 @@ import type { RouteDescription } from './routes.js';
 export function openApiDocument(routes: readonly RouteDescription[]): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const route of routes) {
-    const path = (paths[route.path] ??= {});
+    const path = (paths[route.path.replaceAll('{*', '{')] ??= {});
     path[route.method.toLowerCase()] = operation(route);
   }
   return {
@@ -23,8 +23,8 @@ export function openApiDocument(routes: readonly RouteDescription[]): JsonObject
 }
 
 function operation(route: RouteDescription): JsonObject {
-  const { path, summary, body, query = {}, open, forSessions } = route;
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+  const { path, summary, body, query = {}, open, forSessions, forKeys } = route;
+  const inPath = [...path.matchAll(/\{\*?(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,
@@ -43,6 +43,7 @@ function operation(route: RouteDescription): JsonObject {
     ...(body ? { requestBody: { content: { 'application/json': { schema: body } } } } : {}),
     ...(open ? { security: [] } : {}),
     ...(forSessions ? { 'x-session-token': true } : {}),
+    ...(forSessions || forKeys ? { 'x-any-key': true } : {}),
     responses: {
       200: { description: 'Done', content: { 'application/json': { schema: {} } } },
       default: {

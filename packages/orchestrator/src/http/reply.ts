@@ -31,7 +31,8 @@ export function sendError(response: HotResponse, thrown: unknown): void {
     return;
   }
   const error = asAppError(thrown);
-  const headers = error.code === 'UNAUTHORIZED' ? { 'www-authenticate': 'Bearer' } : undefined;
+  const headers =
+    error.headers ?? (error.code === 'UNAUTHORIZED' ? { 'www-authenticate': 'Bearer' } : undefined);
   sendJson(response, error.status, { success: false, error: error.toBody() }, headers);
 }
 

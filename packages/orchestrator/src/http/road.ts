@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { readBody } from '@mcpbridge/shared/read-body.js';
 import findMyWay, { type Handler, type HTTPVersion } from 'find-my-way';
@@ -8,6 +9,7 @@ import type { Serve } from './fast-lane.js';
 import { sendError } from './reply.js';
 import type { HotRoute } from './routes.js';
 
+type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
 interface RoadOptions {
@@ -15,6 +17,7 @@ interface RoadOptions {
   hotRoutes: readonly HotRoute[];
   /** Everything that is not hot. */
   rest: Listener;
+  upgrade: Upgrade;
   maxBodyBytes: number;
 }
 
@@ -24,6 +27,8 @@ export interface Road {
   listener: Listener;
   /** For the fast lane: what serves POSTs to that address if it is a hot one. */
   serveAt(url: string): Serve | undefined;
+  /** A request that asks for another protocol. */
+  upgrade: Upgrade;
   maxBodyBytes: number;
 }
 
@@ -31,7 +36,7 @@ export interface Road {
  * Host and Origin first, then the hot routes bare, then Express for the rest.
  * Express costs more than the call it would carry (DESIGN.md section 5).
  */
-export function createRoad({ gate, hotRoutes, rest, maxBodyBytes }: RoadOptions): Road {
+export function createRoad({ gate, hotRoutes, rest, upgrade, maxBodyBytes }: RoadOptions): Road {
   const router = findMyWay({
     defaultRoute: rest,
     maxParamLength: 1000,
@@ -51,10 +56,28 @@ export function createRoad({ gate, hotRoutes, rest, maxBodyBytes }: RoadOptions)
     params: Exchange['params'],
     body: Exchange['body'],
   ): void {
+    const admitted = gate.admit(request);
+    if (!admitted) serve(route, request, response, params, body);
+    // Only so is a token of a login service heard of for the first time.
+    else
+      admitted.then(
+        () => serve(route, request, response, params, body),
+        (thrown) => sendError(response, thrown),
+      );
+  }
+
+  function serve(
+    route: HotRoute,
+    request: HotRequest,
+    response: HotResponse,
+    params: Exchange['params'],
+    body: Exchange['body'],
+  ): void {
     const failed = (thrown: unknown) => sendError(response, thrown);
     try {
       const principal = gate.principalOf(request);
-      route.handle({ request, response, params, principal, body }).catch(failed);
+      const ended = route.handle({ request, response, params, principal, body });
+      ended.catch(principal.scopes ? (thrown) => failed(gate.challenged(thrown, request)) : failed);
     } catch (thrown) {
       failed(thrown);
     }
@@ -84,7 +107,7 @@ export function createRoad({ gate, hotRoutes, rest, maxBodyBytes }: RoadOptions)
     }
   }
 
-  return { listener, serveAt, maxBodyBytes };
+  return { listener, serveAt, upgrade, maxBodyBytes };
 }
 
 function badUrl(path: string): AppError {

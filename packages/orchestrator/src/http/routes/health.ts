@@ -1,15 +1,15 @@
 import type { Catalog } from '../../catalog/catalog.js';
 import type { PlainRoute } from '../routes.js';
 
-/** `/health`: the process lives. `/ready`: the catalog can serve. */
-export function healthRoutes(catalog: Catalog): PlainRoute[] {
+/** `/health`: the process lives; `shell` is how the workspace confines commands. `/ready`: the catalog can serve. */
+export function healthRoutes(catalog: Catalog, shell: () => Promise<unknown>): PlainRoute[] {
   return [
     {
       method: 'GET',
       path: '/health',
-      summary: 'The process lives',
+      summary: 'The process lives, and how commands are confined',
       open: true,
-      run: () => ({ body: { status: 'ok' } }),
+      run: async () => ({ body: { status: 'ok', shell: await shell() } }),
     },
     {
       method: 'GET',

@@ -5,7 +5,7 @@ import type { PlainRoute } from '../routes.js';
 
 const schema: JsonObject = {
   type: 'object',
-  properties: { server: { type: 'string' }, tool: { type: 'string' } },
+  properties: { server: { type: 'string' }, tool: { type: 'string' }, block: { type: 'boolean' } },
   required: ['server'],
 };
 
@@ -21,7 +21,7 @@ export function lockRoutes(lock: ToolLock): PlainRoute[] {
     {
       method: 'POST',
       path: '/api/lock',
-      summary: 'Accept a changed tool as it is now, or all of a server',
+      summary: 'Accept a changed tool as it is now, or all of a server; or block it',
       body: schema,
       async run({ body }) {
         if (!isObject(body) || typeof body.server !== 'string')
@@ -30,6 +30,7 @@ export function lockRoutes(lock: ToolLock): PlainRoute[] {
             'Send {"server": "…", "tool": "…"}, or the server alone for all of it.',
           );
         const tool = typeof body.tool === 'string' ? body.tool : undefined;
+        if (body.block === true) return { body: { blocked: await lock.block(body.server, tool) } };
         return { body: { accepted: await lock.accept(body.server, tool) } };
       },
     },

@@ -1,12 +1,13 @@
 import { AppError } from '@mcpbridge/shared/errors.js';
 import type { JsonObject } from '@mcpbridge/shared/json-rpc.js';
+import type { Hide } from '@mcpbridge/shared/secrets.js';
 import { nearestHint } from '@mcpbridge/shared/tool-names.js';
 import type { Catalog } from '../../catalog/catalog.js';
 import type { Discovery } from '../../catalog/discovery.js';
 import type { Fleet } from '../../catalog/fleet.js';
 import type { ConfiguredServer } from '../../config/server-entry.js';
 import type { ServersConfig } from '../../config/servers-config.js';
-import { isRelay } from '../../providers/provider.js';
+import { type Health, isRelay } from '../../providers/provider.js';
 import type { PlainRoute, RouteInput, RouteReply } from '../routes.js';
 
 interface ServerDeps {
@@ -14,6 +15,15 @@ interface ServerDeps {
   fleet: Fleet;
   catalog: Catalog;
   discovery: Discovery;
+  /** The built bridge, for entries in clients' configurations. */
+  bridgeFile: string;
+  /** Blanks secrets: what a server says of itself may hold what it was given. */
+  hide: Hide;
+  /** Who is signed in at that server, for whoever asks; undefined where nobody signs in. */
+  signInOf(
+    server: string,
+    principal: string,
+  ): Promise<{ state: string; per: string; reason?: string } | undefined>;
 }
 
 const configBody: JsonObject = {
@@ -38,6 +48,7 @@ export function serverRoutes(deps: ServerDeps): PlainRoute[] {
       method: 'POST',
       path: '/api/mcp-config',
       summary: 'Write the servers into the overlay file; masked values keep what is stored',
+      query: { check: 'true: say what is wrong with them, and write nothing' },
       body: configBody,
       run: (input) => save(deps, input),
     },
@@ -57,16 +68,16 @@ export function serverRoutes(deps: ServerDeps): PlainRoute[] {
       method: 'GET',
       path: '/api/mcp-config/status',
       summary: 'Files, faults and the state of each server',
-      run: () => ({ body: statusOf(deps) }),
+      run: async ({ principal }) => ({ body: await statusOf(deps, principal.id) }),
     },
     {
       method: 'GET',
       path: '/api/servers/{id}',
       summary:
         'One server: state with its reason, tools, tools set aside, what it sent too much of, last lines of stderr',
-      run: ({ params: { id = '' } }) => {
+      async run({ params: { id = '' }, principal }) {
         const server = serverOf(deps, id);
-        return { body: { ...summaryOf(deps, server), ...detailsOf(deps.catalog, id) } };
+        return { body: { ...(await summaryOf(deps, server, principal.id)), ...detailsOf(deps, id) } };
       },
     },
     {
@@ -75,7 +86,7 @@ export function serverRoutes(deps: ServerDeps): PlainRoute[] {
       summary: 'The last lines that its processes wrote on stderr, oldest first',
       run: ({ params: { id = '' } }) => {
         const provider = deps.catalog.provider(serverOf(deps, id).id);
-        return { body: { id, lines: provider && isRelay(provider) ? provider.stderr : [] } };
+        return { body: { id, lines: provider && isRelay(provider) ? provider.stderr.map(deps.hide) : [] } };
       },
     },
     ...Object.entries(ACTIONS).map(
@@ -83,10 +94,10 @@ export function serverRoutes(deps: ServerDeps): PlainRoute[] {
         method: 'POST',
         path: `/api/servers/{id}/${action}`,
         summary,
-        run: async ({ params: { id = '' } }) => {
+        run: async ({ params: { id = '' }, principal }) => {
           const server = serverOf(deps, id);
           await run(deps.fleet, id);
-          return { body: summaryOf(deps, server) };
+          return { body: await summaryOf(deps, server, principal.id) };
         },
       }),
     ),
@@ -120,43 +131,56 @@ function serverOf({ fleet }: ServerDeps, id: string): ConfiguredServer {
   return server;
 }
 
-async function save({ config, fleet }: ServerDeps, { body }: RouteInput): Promise<RouteReply> {
+async function save(
+  { config, fleet }: ServerDeps,
+  { body, query, principal }: RouteInput,
+): Promise<RouteReply> {
   const given = (body ?? {}) as { config?: { mcpServers?: unknown }; mcpServers?: unknown };
-  await config.save(given.config?.mcpServers ?? given.mcpServers);
+  const servers = given.config?.mcpServers ?? given.mcpServers;
+  if (query.check === 'true') return { body: { faults: await config.check(servers) } };
+  await config.save(servers, principal);
   await fleet.apply(config.servers);
   return { body: { status: 'saved', servers: config.servers.map((server) => server.id) } };
 }
 
-function statusOf(deps: ServerDeps): JsonObject {
+async function statusOf(deps: ServerDeps, principal: string): Promise<JsonObject> {
   const { config, catalog, discovery } = deps;
   return {
     config_path: config.paths.base,
     user_config_path: config.paths.overlay,
+    bridge_path: deps.bridgeFile,
     faults: config.faults,
-    servers: config.servers.map((server) => summaryOf(deps, server)),
+    servers: await Promise.all(config.servers.map((server) => summaryOf(deps, server, principal))),
     total_servers: config.servers.length,
     total_tools: catalog.view().tools.length,
     ...(discovery.last ? { last_discovery: discovery.last } : {}),
   };
 }
 
-function summaryOf({ catalog }: ServerDeps, server: ConfiguredServer): JsonObject {
+async function summaryOf(
+  { catalog, hide, signInOf }: ServerDeps,
+  server: ConfiguredServer,
+  principal: string,
+): Promise<JsonObject> {
   const { id, origin, state } = server;
   if (server.state === 'faulty') return { id, origin, state, faults: server.faults, tools: 0 };
   if (server.state === 'disabled') return { id, origin, state, tools: 0 };
   const { description, isolation, transport } = server.entry;
+  const signIn = await signInOf(id, principal);
   return {
     id,
     origin,
-    ...(catalog.provider(id)?.health ?? { state: 'stopped' }),
+    ...hiddenReason(catalog.provider(id)?.health ?? { state: 'stopped' }, hide),
     tools: catalog.view().toolsOf(id).length,
     transport: transport.kind,
     isolation,
     ...(description === undefined ? {} : { description }),
+    // Most servers ask nobody who they are.
+    ...(signIn && signIn.state !== 'unknown' ? { sign_in: signIn } : {}),
   };
 }
 
-function detailsOf(catalog: Catalog, id: string): JsonObject {
+function detailsOf({ catalog, hide }: ServerDeps, id: string): JsonObject {
   const provider = catalog.provider(id);
   if (!provider) return {};
   return {
@@ -166,8 +190,13 @@ function detailsOf(catalog: Catalog, id: string): JsonObject {
       .map((tool) => tool.name),
     set_aside: provider.listed?.rejected ?? [],
     changed: catalog.lock?.changed(id) ?? [],
-    ...(isRelay(provider) ? { bounded: provider.bounded, stderr: provider.stderr } : {}),
+    ...(isRelay(provider) ? { bounded: provider.bounded, stderr: provider.stderr.map(hide) } : {}),
   };
+}
+
+/** Reasons repeat the last words of a server. */
+function hiddenReason(health: Health, hide: Hide): Health {
+  return 'reason' in health ? { ...health, reason: hide(health.reason) } : health;
 }
 
 function found(body: unknown, otherwise: string): RouteReply {

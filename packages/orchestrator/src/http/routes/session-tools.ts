@@ -25,7 +25,7 @@ interface Deps {
   sessions: Sessions;
   customTools: {
     /** Answers the secret that signs the requests to `url`. */
-    register(sessionId: string, definition: ToolDefinition, url: string): Promise<string>;
+    register(sessionId: string, definition: ToolDefinition, url: string, isOwner: boolean): Promise<string>;
     remove(sessionId: string, name: string): Promise<void>;
   };
   /** Names of our own tools, which no session may take. */
@@ -48,7 +48,12 @@ export function sessionToolRoutes({ sessions, customTools, isTaken }: Deps): Pla
             `The name "${definition.name}" belongs to a tool of the orchestrator.`,
           );
         const { sessionId } = await sessions.enter(principal, id);
-        const secret = await customTools.register(sessionId, definition, url);
+        const secret = await customTools.register(
+          sessionId,
+          definition,
+          url,
+          principal.sessionId === undefined,
+        );
         return { status: 201, body: { name: definition.name, secret } };
       },
     },

@@ -3,7 +3,7 @@ import { AppError } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import { policyProperties, type SessionPolicy } from '@mcpbridge/shared/policy.js';
 import { compileSchema } from '@mcpbridge/shared/validate.js';
-import type { Principal } from '../../auth/gate.js';
+import type { Principal } from '../../auth/principal.js';
 import type { Session } from '../../sessions/session.js';
 import type { SessionTokens } from '../../sessions/session-tokens.js';
 import type { Sessions } from '../../sessions/sessions.js';
@@ -31,8 +31,7 @@ const tokenSchema: JsonObject = {
 };
 
 export function sessionRoutes(sessions: Sessions, tokens: SessionTokens): PlainRoute[] {
-  const find = (principal: Principal, id = '') =>
-    sessions.row(principal, id).then(() => sessions.enter(principal, id));
+  const find = (principal: Principal, id = '') => sessions.manage(principal, id);
   const issue = async ({ sessionId, owner, expiresAt: end }: Session, until?: number) => {
     const expiresAt = Math.min(until ?? Date.now() + TOKEN_MS, end ?? Number.POSITIVE_INFINITY);
     return { token: await tokens.issue(sessionId, owner, expiresAt), expiresAt: time(expiresAt) };
@@ -43,8 +42,14 @@ export function sessionRoutes(sessions: Sessions, tokens: SessionTokens): PlainR
       path: '/api/sessions',
       summary: 'Sessions, used last first',
       query: { ended: 'true: the ended ones' },
-      run: async ({ query }) => ({
-        body: { sessions: (await sessions.list(query.ended === 'true')).map(shown) },
+      forKeys: true,
+      run: async ({ query, principal }) => ({
+        body: {
+          sessions: (await sessions.list(principal, query.ended === 'true')).map((row) => ({
+            ...shown(row),
+            ...whoIsIn(sessions.get(row.id)),
+          })),
+        },
       }),
     },
     {
@@ -73,7 +78,7 @@ export function sessionRoutes(sessions: Sessions, tokens: SessionTokens): PlainR
       summary: 'One session',
       forSessions: true,
       run: async ({ params: { id = '' }, principal }) => ({
-        body: shown(await sessions.row(principal, id)),
+        body: { ...shown(await sessions.row(principal, id)), ...whoIsIn(sessions.get(id)) },
       }),
     },
     {
@@ -81,6 +86,7 @@ export function sessionRoutes(sessions: Sessions, tokens: SessionTokens): PlainR
       path: '/api/sessions/{id}',
       summary: 'Change what a session may do; members that are given replace its own',
       body: patchSchema,
+      forKeys: true,
       async run({ params, principal, body }) {
         const { ttl: lasts, ...policy } = checked(patchSchema, body);
         await sessions.change(await find(principal, params.id), policy, endOf(lasts));
@@ -102,6 +108,7 @@ export function sessionRoutes(sessions: Sessions, tokens: SessionTokens): PlainR
       path: '/api/sessions/{id}/tokens',
       summary: 'One more token of a session',
       body: tokenSchema,
+      forKeys: true,
       async run({ params, principal, body }) {
         const { ttl: lasts } = checked(tokenSchema, body ?? {});
         return { status: 201, body: await issue(await find(principal, params.id), endOf(lasts)) };
@@ -111,6 +118,7 @@ export function sessionRoutes(sessions: Sessions, tokens: SessionTokens): PlainR
       method: 'DELETE',
       path: '/api/sessions/{id}/tokens',
       summary: 'Revoke all tokens of a session',
+      forKeys: true,
       async run({ params: { id = '' }, principal }: RouteInput) {
         await sessions.row(principal, id);
         await tokens.revoke(id);
@@ -125,7 +133,7 @@ function parentOnly(principal: Principal, parent: unknown): Principal {
   if (principal.sessionId !== undefined && parent !== undefined && parent !== principal.sessionId) {
     throw new AppError('SESSION_NOT_FOUND', `There is no session "${parent}".`);
   }
-  return { id: principal.id };
+  return { id: principal.id, isAdmin: false };
 }
 
 type SessionBody = SessionPolicy & { id?: string; parent?: string; ttl?: unknown };
@@ -167,6 +175,19 @@ function shown(row: SessionRow): JsonObject {
     ...(expiresAt === undefined ? {} : { expiresAt: time(expiresAt) }),
     ...(endedAt === undefined ? {} : { endedAt: time(endedAt) }),
     ...(policy === undefined ? {} : { policy: withoutValues(policy) }),
+  };
+}
+
+/** What its client has said of itself, while the session is open here. */
+function whoIsIn(session: Session | undefined): JsonObject {
+  const info = session?.hello?.clientInfo;
+  const client =
+    isObject(info) && typeof info.name === 'string'
+      ? [info.name, typeof info.version === 'string' ? info.version : ''].join(' ').trim()
+      : undefined;
+  return {
+    ...(client === undefined ? {} : { client }),
+    ...(session?.project === undefined ? {} : { project: session.project }),
   };
 }
 

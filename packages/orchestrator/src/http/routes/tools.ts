@@ -12,8 +12,10 @@ import type { PlainRoute, RouteInput, RouteReply } from '../routes.js';
 export function toolRoutes(catalog: Catalog, sessions: Sessions, search: ToolSearch): PlainRoute[] {
   /** What the named session sees, which has to be open for that. */
   const viewOf = async ({ sessionId, principal }: RouteInput) => {
-    const session = sessionId === undefined ? undefined : await sessions.enter(principal, sessionId);
-    return { view: catalog.view(sessionId), rules: session?.effective.rules };
+    // The owner sees what there is; others what they may use.
+    const own = principal.isAdmin ? undefined : await sessions.ofPrincipal(principal);
+    const session = sessionId === undefined ? own : await sessions.enter(principal, sessionId);
+    return { view: catalog.view(session?.sessionId), rules: session?.effective.rules };
   };
   const list = async (input: RouteInput): Promise<RouteReply> => {
     const { query } = input;
