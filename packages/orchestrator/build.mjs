@@ -7,9 +7,21 @@ import { build } from 'esbuild';
 const here = import.meta.dirname;
 await rm(join(here, 'dist'), { recursive: true, force: true });
 await build({
-  entryPoints: ['main.js', 'store/sqlite-thread.js', 'providers/mcp/docker/container-guard.js'].map((file) =>
-    join(here, 'lib', file),
-  ),
+  entryPoints: [
+    ...[
+      'main.js',
+      'store/sqlite-thread.js',
+      'store/scribe-thread.js',
+      'providers/mcp/docker/container-guard.js',
+    ].map((file) => join(here, 'lib', file)),
+    // Of the workspace that runs inside.
+    ...[
+      'search/search-thread.js',
+      'index/index-thread.js',
+      'sandbox/jail-thread.js',
+      'sandbox/gate-thread.js',
+    ].map((file) => join(here, '../../workspace-api/lib', file)),
+  ],
   outdir: join(here, 'dist'),
   entryNames: '[name]',
   bundle: true,
@@ -20,7 +32,7 @@ await build({
   mainFields: ['module', 'main'],
   target: 'node20',
   format: 'esm',
-  external: ['@photostructure/sqlite', 'dockerode'],
+  external: ['@photostructure/sqlite', 'dockerode', 'koffi', 'playwright-core'],
   // CommonJS libraries in the bundle ask for Node's own modules by require.
   banner: {
     js: "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);",

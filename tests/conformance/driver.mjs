@@ -2,6 +2,7 @@
 // node driver.mjs URL; DRIVER_ERA (legacy, modern) is the era of this client, DRIVER_THROUGH=orchestrator the way.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { startOrchestrator } from './processes.mjs';
+import { entryFor, signedInTransport, signInThrough } from './signing-in.mjs';
 
 const { DRIVER_ERA, DRIVER_THROUGH, MCP_CONFORMANCE_SCENARIO, MCP_CONFORMANCE_CONTEXT } = process.env;
 
@@ -28,7 +29,7 @@ function all(tools) {
   }));
 }
 
-async function drive({ url, headers }) {
+async function drive({ url, headers, transport = () => plain(url, headers), signIn }) {
   const client = new Client(
     { name: 'conformance-driver', version: '1.0.0' },
     {
@@ -37,20 +38,23 @@ async function drive({ url, headers }) {
     },
   );
   client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: {} }));
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
-  const failures = await use(client);
+  const connect = async () => client.connect(await transport());
+  await (signIn ? signIn(connect) : connect());
+  const failures = await use(client, signIn);
   await client.close();
   if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('\n'));
 }
 
+const plain = (url, headers) => new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+
 /** Lists and calls; what fails is answered and does not keep the rest from being done. */
-async function use(client) {
+async function use(client, signIn) {
   const failures = [];
   const attempt = (step) => step().catch((error) => void failures.push(error));
   const has = client.getServerCapabilities() ?? {};
   const listed = has.tools && (await attempt(() => client.listTools()));
   for (const call of calls[MCP_CONFORMANCE_SCENARIO]?.(listed?.tools ?? []) ?? []) {
-    await attempt(() => client.callTool(call));
+    await attempt(() => (signIn ? signIn(() => client.callTool(call)) : client.callTool(call)));
   }
   const resources = has.resources && (await attempt(() => client.listResources()));
   for (const { uri } of resources?.resources ?? []) await attempt(() => client.readResource({ uri }));
@@ -60,15 +64,22 @@ async function use(client) {
 }
 
 const url = process.argv.at(-1);
+const isAuth = MCP_CONFORMANCE_SCENARIO?.startsWith('auth/');
+const context = JSON.parse(MCP_CONFORMANCE_CONTEXT ?? '{}');
+if (isAuth) calls[MCP_CONFORMANCE_SCENARIO] = all;
 if (DRIVER_THROUGH === 'orchestrator') {
-  const orchestrator = await startOrchestrator({ suite: { url } });
+  const orchestrator = await startOrchestrator({ suite: isAuth ? entryFor(url, context) : { url } });
   try {
     const headers = { authorization: `Bearer ${orchestrator.token}` };
-    await drive({ url: `${orchestrator.url}/mcp/suite`, headers });
+    const signIn = isAuth ? await signInThrough(orchestrator, headers) : undefined;
+    await drive({ url: `${orchestrator.url}/mcp/suite`, headers, signIn });
   } catch (error) {
     console.error(orchestrator.output());
     throw error;
   } finally {
     await orchestrator.stop();
   }
+} else if (isAuth) {
+  const { transport, signIn } = signedInTransport(url, context, DRIVER_ERA);
+  await drive({ url, headers: {}, transport, signIn });
 } else await drive({ url, headers: {} });

@@ -26,7 +26,7 @@ export const SERVER_SUITES = [
 
 const LEGACY_CLIENT = ['initialize', 'tools_call', 'elicitation-sep1034-client-defaults', 'sse-retry'];
 
-/** What a client is put through; authorization is not among it. */
+/** What a client is put through. */
 export const CLIENT_SUITES = [
   { name: '0.1.16', era: 'legacy', version: OLD, each: '', scenarios: LEGACY_CLIENT },
   {
@@ -51,6 +51,50 @@ export const CLIENT_SUITES = [
       'json-schema-ref-no-deref',
       'json-schema-2020-12-preservation',
     ],
+  },
+  {
+    // Signing in. The era of the client before us plays no part in it.
+    name: 'auth',
+    era: 'modern',
+    isOfOneEra: true,
+    version: NEW,
+    each: '--spec-version 2026-07-28',
+    scenarios: [
+      'metadata-default',
+      'metadata-var1',
+      'metadata-var2',
+      'metadata-var3',
+      'basic-cimd',
+      'scope-from-www-authenticate',
+      'scope-from-scopes-supported',
+      'scope-omitted-when-undefined',
+      'scope-step-up',
+      'scope-retry-limit',
+      'token-endpoint-auth-basic',
+      'token-endpoint-auth-post',
+      'token-endpoint-auth-none',
+      'pre-registration',
+      'resource-mismatch',
+      'offline-access-scope',
+      'offline-access-not-supported',
+      'authorization-server-migration',
+      'iss-supported',
+      'iss-not-advertised',
+      'iss-supported-missing',
+      'iss-wrong-issuer',
+      'iss-unexpected',
+      'iss-normalized',
+      'metadata-issuer-mismatch',
+    ].map((name) => `auth/${name}`),
+  },
+  {
+    // Of an extension, which is no part of a revision.
+    name: 'auth-machine',
+    era: 'modern',
+    isOfOneEra: true,
+    version: NEW,
+    each: '',
+    scenarios: ['auth/client-credentials-jwt', 'auth/client-credentials-basic'],
   },
 ];
 

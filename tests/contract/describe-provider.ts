@@ -66,6 +66,22 @@ export function describeProvider(name: string, start: () => Promise<StartedProvi
       await expect(callTool(provider, caller, 'nope')).rejects.toThrow(/nope/);
     });
 
+    // Before another session comes: where all share a server, its questions may be of any of them.
+    test('a question goes to the call that caused it, and its answer back to the tool', async () => {
+      const asked: unknown[] = [];
+      const result = await callTool(provider, caller, 'ask', {
+        args: { method: 'elicitation/create', params: { message: 'Sure?' } },
+        listener: {
+          async ask(method, params) {
+            asked.push([method, params]);
+            return { action: 'accept', content: { sure: true } };
+          },
+        },
+      });
+      expect(asked).toEqual([['elicitation/create', { message: 'Sure?' }]]);
+      expect(JSON.stringify(result.content)).toContain('sure');
+    });
+
     test('calls in flight at once, of two sessions, each get their own answer', async () => {
       const callers = [new TestCaller('one'), new TestCaller('two')];
       const texts = Array.from({ length: 60 }, (_, index) => `text ${index} ünï 🦊`);
@@ -90,21 +106,6 @@ export function describeProvider(name: string, start: () => Promise<StartedProvi
       const step = (progress: number, total: number) => ({ progress, total, message: `step ${progress}` });
       expect(heard.a).toEqual([step(1, 2), step(2, 2)]);
       expect(heard.b).toEqual([step(1, 3), step(2, 3), step(3, 3)]);
-    });
-
-    test('a question goes to the call that caused it, and its answer back to the tool', async () => {
-      const asked: unknown[] = [];
-      const result = await callTool(provider, caller, 'ask', {
-        args: { method: 'elicitation/create', params: { message: 'Sure?' } },
-        listener: {
-          async ask(method, params) {
-            asked.push([method, params]);
-            return { action: 'accept', content: { sure: true } };
-          },
-        },
-      });
-      expect(asked).toEqual([['elicitation/create', { message: 'Sure?' }]]);
-      expect(JSON.stringify(result.content)).toContain('sure');
     });
 
     test('a call whose caller goes away rejects with CALL_CANCELLED, without waiting for the tool', async () => {

@@ -234,3 +234,28 @@ describe('the modern era over HTTP', () => {
     expect(trace.matching(/^posted/)).toEqual([]);
   });
 });
+
+describe('an entry for Streamable HTTP', () => {
+  const provider = (url: string) =>
+    upstreams.provider({ id: 'remote', transport: { kind: 'http', url, headers: {} }, isolation: 'session' });
+
+  test('whose server has only the older events is spoken to in these, and found out once', async () => {
+    const trace = await upstreams.trace();
+    const server = await upstreams.httpServer({ TRACE_FILE: trace.file });
+    const older = provider(`${server.url}/sse`);
+    expect(await textOf(older, new TestCaller('a'), 'echo', { text: 'old' })).toBe('old');
+    const posted = trace.matching(/^posted to sse/).length;
+    expect(await textOf(older, new TestCaller('b'), 'echo', { text: 'too' })).toBe('too');
+    expect(trace.matching(/^posted to sse/)).toHaveLength(posted);
+  });
+
+  test('whose server has neither hears what it said to the first request', async () => {
+    const server = await upstreams.httpServer();
+    await expect(
+      textOf(provider(`${server.url}/nothing`), new TestCaller('a'), 'echo'),
+    ).rejects.toMatchObject({
+      code: 'PROVIDER_UNAVAILABLE',
+      message: expect.stringContaining('/nothing is not an MCP endpoint of this kind'),
+    });
+  });
+});

@@ -1,5 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { ProcessPlaces } from '@mcpbridge/orchestrator/providers/mcp/process-places.js';
+import { AppError } from '@mcpbridge/shared/errors.js';
+import { verifies } from '../requirements.js';
 import { eventually, isAlive } from '../support/processes.js';
 import { callTool, TestCaller, textOf, Upstreams } from '../support/upstreams.js';
 
@@ -52,6 +54,31 @@ test('one that waits longer than a start may take is told the number and the set
   expect(two.health.state).not.toBe('failed');
   controller.abort();
   await busy;
+});
+
+verifies('upstreams.no-room', async () => {
+  const [places, trace] = [new ProcessPlaces(1), await upstreams.trace()];
+  const [one, two] = [
+    upstreams.features({ TRACE_FILE: trace.file }, { places }),
+    upstreams.features({ TRACE_FILE: trace.file }, { places }),
+  ];
+  const [busy, late] = [new AbortController(), new AbortController()];
+  const running = callTool(one, a, 'hang', { signal: busy.signal }).catch(() => {});
+  await trace.line(/^started hang/);
+  const waiting = callTool(two, b, 'echo', { signal: late.signal });
+  const reason = new AppError('CALL_TIMEOUT', 'It gave no answer in time.');
+  late.abort(reason);
+  await expect(waiting).rejects.toMatchObject({
+    code: 'TOO_MANY_PROCESSES',
+    cause: reason,
+    message: expect.stringMatching(/within the time that the call may take: all 1 processes/),
+  });
+  // Whoever comes next waits anew, and what was given up is not started.
+  const next = textOf(two, c, 'echo', { text: 'next' });
+  busy.abort();
+  await running;
+  expect(await next).toBe('next');
+  expect(trace.pids()).toHaveLength(2);
 });
 
 test('a place comes back from every process, however it ended', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { RpcFailure } from '@mcpbridge/shared/json-rpc.js';
-import { TestCaller, textOf, Upstreams } from '../support/upstreams.js';
+import type { McpProvider } from '@mcpbridge/orchestrator/providers/mcp/mcp-provider.js';
+import { RpcFailure, type RpcNotification } from '@mcpbridge/shared/json-rpc.js';
+import { callTool, TestCaller, textOf, Upstreams } from '../support/upstreams.js';
 
 const upstreams = new Upstreams();
 const { signal } = new AbortController();
@@ -135,5 +136,57 @@ describe('a server of the modern era alone', () => {
     const provider = upstreams.features({ ERA: 'modern', TRACE_FILE: trace.file }, { idleTimeoutMs: 50 });
     await textOf(provider, new TestCaller('a'), 'echo');
     await trace.line(/^stdin ended/);
+  });
+});
+
+describe('the log level', () => {
+  const levelOf = (provider: McpProvider, caller: TestCaller, level: string) =>
+    provider.request(caller, 'logging/setLevel', { level }, { signal });
+  const heardBy = (heard: unknown[]) => ({
+    notification: ({ params }: RpcNotification) => heard.push(params?.data),
+  });
+
+  test('of each session is its own also where they share a legacy server, which hears the one that wants most', async () => {
+    const { url } = await upstreams.httpServer();
+    const provider = upstreams.remote(`${url}/mcp`, {}, { isolation: 'shared' });
+    const [a, b] = [new TestCaller('a'), new TestCaller('b')];
+    const heard: Record<string, unknown[]> = { a: [], b: [] };
+    await levelOf(provider, a, 'debug');
+    await levelOf(provider, b, 'error');
+    expect(await textOf(provider, b, 'level')).toBe('debug');
+    for (const caller of [a, b]) {
+      const listener = heardBy(heard[caller.sessionId] ?? []);
+      await callTool(provider, caller, 'log', { args: { text: caller.sessionId }, listener });
+    }
+    expect(heard).toEqual({ a: ['a'], b: [] });
+    await provider.endSession('b');
+    await callTool(provider, b, 'log', { args: { text: 'anew' }, listener: heardBy(heard.b ?? []) });
+    expect(heard.b).toEqual(['anew']);
+  });
+
+  test('and the capabilities of each session go with its requests where they share a modern server', async () => {
+    const provider = upstreams.features({ ERA: 'modern' }, { isolation: 'shared' });
+    const [a, b] = [new TestCaller('a', { roots: {} }), new TestCaller('b', { sampling: {} })];
+    await provider.refresh();
+    await levelOf(provider, a, 'debug');
+    expect(await textOf(provider, a, 'level')).toBe('debug');
+    expect(await textOf(provider, b, 'level')).toBe('undefined');
+    for (const caller of [a, b])
+      expect(JSON.parse(await textOf(provider, caller, 'capabilities'))).toEqual(caller.capabilities);
+  });
+
+  test('that a modern client says with a request is told to a legacy server, and holds for that request', async () => {
+    const trace = await upstreams.trace();
+    const provider = upstreams.features({ TRACE_FILE: trace.file });
+    const a = new TestCaller('a');
+    const heard: unknown[] = [];
+    const log = (logLevel: string) => {
+      const terms = { capabilities: {}, logLevel };
+      const listener = { ...heardBy(heard), terms };
+      return callTool(provider, a, 'log', { args: { text: `for ${logLevel}` }, listener });
+    };
+    for (const level of ['error', 'info', 'debug', 'warning', 'info']) await log(level);
+    expect(heard).toEqual(['for info', 'for debug', 'for info']);
+    expect(trace.matching(/^level/)).toEqual(['level error', 'level info', 'level debug']);
   });
 });

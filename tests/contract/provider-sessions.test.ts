@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { McpProvider } from '@mcpbridge/orchestrator/providers/mcp/mcp-provider.js';
-import { RpcFailure } from '@mcpbridge/shared/json-rpc.js';
-import { resultText } from '@mcpbridge/shared/tools.js';
+import { RpcFailure, type RpcNotification } from '@mcpbridge/shared/json-rpc.js';
+import { resultText, type ToolResult } from '@mcpbridge/shared/tools.js';
 import { eventually, isAlive } from '../support/processes.js';
 import { callTool, TestCaller, textOf, Upstreams } from '../support/upstreams.js';
 
@@ -9,6 +9,7 @@ const upstreams = new Upstreams();
 afterEach(() => upstreams.close());
 
 const { signal } = new AbortController();
+const resultOf = async (result: Promise<ToolResult>) => resultText(await result);
 const pidOf = async (provider: McpProvider, caller: TestCaller) =>
   Number(await textOf(provider, caller, 'pid'));
 
@@ -146,21 +147,129 @@ describe('messages that belong to nobody or somebody', () => {
     expect(JSON.parse(text)).toEqual({ error: { code: -1, message: 'User rejected', data: { by: 'hand' } } });
   });
 
-  test('on a shared server with two calls running a question is refused, with one it is asked of its session', async () => {
-    const provider = upstreams.features({}, { isolation: 'shared' });
+  for (const ERA of ['legacy', 'modern'])
+    test(`of a shared ${ERA} server a changed list is told to all who use it, an updated resource to those who subscribed`, async () => {
+      const trace = await upstreams.trace();
+      const provider = upstreams.features({ TRACE_FILE: trace.file, ERA }, { isolation: 'shared' });
+      const [a, b, c] = [new TestCaller('a'), new TestCaller('b'), new TestCaller('c')];
+      const options = { signal };
+      const subscribe = (caller: TestCaller, uri: string, how = 'subscribe') =>
+        provider.request(caller, `resources/${how}`, { uri }, options);
+      const touched = async (uri: string) => {
+        await textOf(provider, c, 'touch', { uri });
+        return [a, b, c].map(({ told }) => told.splice(0).map(({ params }) => params?.uri ?? null));
+      };
+      for (const caller of [a, b]) await subscribe(caller, 'test://both');
+      await subscribe(b, 'test://b');
+      expect(await touched('test://both/below')).toEqual([['test://both/below'], ['test://both/below'], []]);
+      expect(await touched('test://b')).toEqual([[], ['test://b'], []]);
+      expect(await touched('test://beside')).toEqual([[], [], []]);
+      // Whoever has not subscribed takes nothing from those who have.
+      for (const caller of [a, c]) await subscribe(caller, 'test://both', 'unsubscribe');
+      expect(await touched('test://both')).toEqual([[], ['test://both'], []]);
+      await provider.endSession('b');
+      expect(await touched('test://both')).toEqual([[], [], []]);
+      await textOf(provider, c, 'change', { method: 'notifications/prompts/list_changed' });
+      expect([a, b, c].map(({ told }) => told.length)).toEqual([1, 0, 1]);
+    });
+
+  const sure = { method: 'elicitation/create', params: { message: '?' } };
+
+  test('on a shared server a question is asked of the only session that has used it, by that call or after it', async () => {
+    const trace = await upstreams.trace();
+    const provider = upstreams.features({ TRACE_FILE: trace.file }, { isolation: 'shared' });
+    const a = new TestCaller('a');
+    const asking = { args: sure, listener: { ask: async () => 'heard' } };
+    expect(JSON.parse(await resultOf(callTool(provider, a, 'ask', asking)))).toEqual({ result: 'heard' });
+    await callTool(provider, a, 'ask_after', { args: sure });
+    expect(await trace.line(/^told/)).toBe('told {"result":{"action":"accept"}}');
+    expect(a.asked).toEqual([sure]);
+  });
+
+  test('on a shared server that several sessions have used a question is asked of nobody, and both ends hear why', async () => {
+    const trace = await upstreams.trace();
+    const provider = upstreams.features({ TRACE_FILE: trace.file }, { isolation: 'shared' });
     const [a, b] = [new TestCaller('a'), new TestCaller('b')];
-    const ask = { method: 'elicitation/create', params: { message: '?' } };
-    const asking = () => callTool(provider, b, 'ask', { args: ask, listener: { ask: async () => 'heard' } });
-    const [, refused, refusedToo] = await Promise.all([
-      textOf(provider, a, 'slow', { ms: 200 }),
-      textOf(provider, b, 'ask', ask),
-      asking(),
-    ]);
-    expect(JSON.parse(refused)).toMatchObject({ error: { code: -32603 } });
-    expect(JSON.parse(resultText(refusedToo))).toMatchObject({ error: { code: -32603 } });
-    expect(JSON.parse(await textOf(provider, b, 'ask', ask))).toEqual({ result: { action: 'accept' } });
-    expect(JSON.parse(resultText(await asking()))).toEqual({ result: 'heard' });
-    expect([a.asked, b.asked]).toEqual([[], [ask]]);
+    const asked: unknown[] = [];
+    const listener = { ask: async (method: string) => asked.push(method) };
+    // Its question comes when it is over, and the only call that runs is another session's.
+    await callTool(provider, a, 'ask_after', { args: sure, listener });
+    await callTool(provider, b, 'slow', { args: { ms: 200 }, listener });
+    await trace.line(/^told .*sessions that share it/);
+    const alone = JSON.parse(await resultOf(callTool(provider, b, 'ask', { args: sure, listener })));
+    expect(alone.error).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining('give it "isolation": "session"'),
+    });
+    expect([asked, a.asked, b.asked]).toEqual([[], [], []]);
+    expect(provider.bounded).toMatchObject([{ what: 'questions', times: 2 }]);
+  });
+
+  test('a shared server that asks for roots hears of none: those of one session would be those of all', async () => {
+    const provider = upstreams.features({}, { isolation: 'shared' });
+    const a = new TestCaller('a');
+    const answer = JSON.parse(await textOf(provider, a, 'ask', { method: 'roots/list' }));
+    expect([answer, a.asked]).toEqual([{ result: { roots: [] } }, []]);
+  });
+
+  describe('of a server over HTTP, where each call has its own stream,', () => {
+    /** Two sessions at once, each with a call that asks once both run and one that does not; what became of it by session. */
+    async function both(method: string, env: Record<string, string> = {}) {
+      const trace = await upstreams.trace();
+      const server = await upstreams.httpServer({ TRACE_FILE: trace.file, ...env });
+      const provider = upstreams.remote(`${server.url}/mcp`, {}, { isolation: 'shared' });
+      await provider.refresh();
+      const heard: Record<string, unknown[]> = { a: [], b: [], idle: [] };
+      const listener = (whose: string) => ({
+        async ask(asked: string, about: unknown) {
+          heard[whose]?.push([asked, about]);
+          return { by: whose };
+        },
+        notification: ({ params: said }: RpcNotification) => heard[whose]?.push(said?.data),
+      });
+      const callers = ['a', 'b'].map((id) => new TestCaller(id));
+      const calls = callers.flatMap((caller) => {
+        const { sessionId } = caller;
+        const args = { method, params: { message: sessionId }, later: true };
+        return [
+          callTool(provider, caller, 'ask', { args, listener: listener(sessionId) }),
+          callTool(provider, caller, 'log', { args: { text: sessionId }, listener: listener(sessionId) }),
+          callTool(provider, caller, 'slow', { args: { ms: 100 }, listener: listener('idle') }),
+        ];
+      });
+      await eventually('both are to ask', () => trace.matching(/^started ask/).length === 2);
+      await Promise.all([...calls, textOf(provider, new TestCaller('c'), 'echo')]);
+      return { heard, unasked: callers.flatMap(({ asked, told }) => [...asked, ...told]) };
+    }
+
+    test.each(['elicitation/create', 'sampling/createMessage', 'roots/list'])(
+      'shared by all, %s and log lines go to the call that they belong to',
+      async (method) => {
+        const { heard, unasked } = await both(method);
+        const own = (whose: string) => expect.arrayContaining([whose, [method, { message: whose }]]);
+        expect(heard).toEqual({ a: own('a'), b: own('b'), idle: [] });
+        expect([heard.a?.length, heard.b?.length, unasked]).toEqual([2, 2, []]);
+      },
+    );
+
+    test('one that comes with no call is asked of nobody where several sessions share the server', async () => {
+      const trace = await upstreams.trace();
+      const server = await upstreams.httpServer({ TRACE_FILE: trace.file });
+      const provider = upstreams.remote(`${server.url}/mcp`, {}, { isolation: 'shared' });
+      const [a, b] = [new TestCaller('a'), new TestCaller('b')];
+      await callTool(provider, a, 'ask_after', { args: sure });
+      await callTool(provider, b, 'slow', { args: { ms: 200 } });
+      await trace.line(/^told .*nobody who could be asked/);
+      expect([a.asked, b.asked]).toEqual([[], []]);
+    });
+
+    test('it comes also by a stream that its server has ended for it to be polled', async () => {
+      expect((await both(sure.method, { POLLED: '1' })).heard).toMatchObject({
+        a: expect.arrayContaining([[sure.method, { message: 'a' }]]),
+        b: expect.arrayContaining([[sure.method, { message: 'b' }]]),
+        idle: [],
+      });
+    });
   });
 });
 

@@ -1,4 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of the configuration are meant
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { readEntry } from '@mcpbridge/orchestrator/config/read-entry.js';
 
@@ -148,7 +151,6 @@ describe('faults', () => {
         gallery: true,
         icon: 'x',
         version: '1',
-        envFile: '.env',
       },
       ...{ metadata: {}, tools: ['*'], tags: [], id: 'x', name: 'x', title: 'x', unheardOf: 1 },
     };
@@ -218,4 +220,57 @@ describe('faults', () => {
       expect(read(raw)).toEqual({ id: 'one', origin: 'base', state: 'disabled', raw });
     }
   });
+});
+
+test('warm is a number of processes, or true for one, and nothing for a server that is called at its address', () => {
+  expect(usable({ command: 'x', warm: 3 }).warm).toBe(3);
+  expect(usable({ command: 'x', warm: true }).warm).toBe(1);
+  expect(usable({ command: 'x', warm: false })).not.toHaveProperty('warm');
+  expect(faults({ command: 'x', warm: -1 })).toEqual(['"warm" must be >= 0.']);
+  expect(faults({ url: 'http://a.example/mcp', warm: 1 })).toEqual([
+    '"warm" keeps processes ready, and a server with a "url" has none; take it out.',
+  ]);
+});
+
+test('allowPrivate is true or false, and only about an address', () => {
+  expect(usable({ url: 'http://a.example/mcp', allowPrivate: true }).transport).toHaveProperty(
+    'allowPrivate',
+    true,
+  );
+  expect(usable({ url: 'http://a.example/mcp' }).transport).not.toHaveProperty('allowPrivate');
+  expect(faults({ url: 'http://a.example/mcp', allowPrivate: 'yes' })).toHaveLength(1);
+  expect(faults({ command: 'x', allowPrivate: true })).toEqual([
+    '"allowPrivate" is about a "url", and this server has none; take it out.',
+  ]);
+});
+
+test('the variables of an envFile are there, those of env before them, and a file that is not there is named', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'mcpbridge-test-'));
+  await writeFile(join(folder, 'some.env'), '# mine\nKEY="a b"\nexport OTHER=from-file\nEMPTY=\n');
+  const from = (envFile: string) =>
+    readEntry(
+      'one',
+      { origin: 'base', raw: { command: 'x', envFile, env: { OTHER: 'mine' } } },
+      { ...context, folder },
+    );
+  expect(from('some.env')).toMatchObject({
+    entry: { transport: { env: { KEY: 'a b', OTHER: 'mine', EMPTY: '' } } },
+  });
+  expect(from('${WORKSPACE_DIR}/gone.env')).toMatchObject({
+    faults: ['"envFile" names "/srv/work/gone.env", which does not exist.'],
+  });
+  await rm(folder, { recursive: true });
+});
+
+test('turns name tools by patterns and the arguments that say what they work on', () => {
+  const [rule] = usable({ command: 'x', turns: { 'a.*_file': ['path'] } }).turns ?? [];
+  expect(rule?.arguments).toEqual(['path']);
+  expect(['a.write_file', 'abwrite_file', 'a.write_files'].map((name) => rule?.tools.test(name))).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  expect(faults({ command: 'x', turns: { write: 'path' } })).toEqual([
+    '"turns.write" must be array, got string.',
+  ]);
 });

@@ -14,6 +14,7 @@ log.silent = true;
 let folder: string;
 let overlayFile: string;
 let config: ServersConfig;
+const save = (servers: unknown) => config.save(servers, { isAdmin: true });
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mcpbridge-save-'));
@@ -36,7 +37,7 @@ const overlay = async () => JSON.parse(await readFile(overlayFile, 'utf8')).mcpS
 const shown = () => config.masked().mcpServers as Servers;
 const states = () => Object.fromEntries(config.servers.map(({ id, state }) => [id, state]));
 async function faultsOf(servers: unknown): Promise<string[]> {
-  const failure = await config.save(servers).then(
+  const failure = await save(servers).then(
     () => undefined,
     (error) => error,
   );
@@ -49,7 +50,7 @@ const account = (file: string) => ({ url: 'https://mail.example/mcp', oauth: { t
 
 test('only the overlay is written, and only what differs from the base', async () => {
   await open({ a: { command: 'a' } });
-  await config.save({ a: { command: 'a' }, b: { command: 'b' } });
+  await save({ a: { command: 'a' }, b: { command: 'b' } });
   expect(await overlay()).toEqual({ b: { command: 'b' } });
   expect(JSON.parse(await readFile(config.paths.base, 'utf8'))).toEqual({
     mcpServers: { a: { command: 'a' } },
@@ -61,14 +62,14 @@ test('what was shown and is given back changes nothing, secrets included', async
   const base = { a: { command: 'a', env: { KEY: 'base-secret' } } };
   const user = { b: { url: 'https://b.example?key=k', headers: { Authorization: 'Bearer user-secret' } } };
   await open(base, user);
-  await config.save(shown());
+  await save(shown());
   expect(await overlay()).toEqual(user);
   expect(states()).toEqual({ a: 'usable', b: 'usable' });
 });
 
 test('a masked value stays when the rest of its entry changes', async () => {
   await open({}, { b: { command: 'b', env: { KEY: 'secret', MODE: 'x' } } });
-  await config.save({ b: { command: 'c', env: { KEY: M, MODE: 'y' } } });
+  await save({ b: { command: 'c', env: { KEY: M, MODE: 'y' } } });
   expect(await overlay()).toEqual({ b: { command: 'c', env: { KEY: 'secret', MODE: 'y' } } });
 });
 
@@ -100,13 +101,13 @@ test('a server that is faulty as it stands keeps no other from being saved', asy
     { unset: { command: 'x', env: { A: '${NOT_SET}' } } },
     { mine: { command: 'x', env: { B: '${NO}' } } },
   );
-  await config.save({ ...shown(), b: { command: 'b' } });
+  await save({ ...shown(), b: { command: 'b' } });
   expect(states()).toEqual({ b: 'usable', mine: 'faulty', unset: 'faulty' });
 });
 
 test('a server of the overlay that is left out is gone, one of the base is switched off', async () => {
   await open({ a: { command: 'a' } }, { b: { command: 'b' } });
-  await config.save({});
+  await save({});
   expect(await overlay()).toEqual({ a: { disabled: true } });
   expect(states()).toEqual({ a: 'disabled' });
   expect(shown()).toEqual({ a: { command: 'a', disabled: true } });
@@ -114,24 +115,24 @@ test('a server of the overlay that is left out is gone, one of the base is switc
 
 test('a server of the base is switched off and on again without being copied', async () => {
   await open({ a: { command: 'a' }, off: { command: 'o', disabled: true } });
-  await config.save({ a: { command: 'a', disabled: true }, off: { command: 'o' } });
+  await save({ a: { command: 'a', disabled: true }, off: { command: 'o' } });
   expect(await overlay()).toEqual({ a: { disabled: true }, off: { disabled: false } });
   expect(states()).toEqual({ a: 'disabled', off: 'usable' });
-  await config.save(shown());
+  await save(shown());
   expect(states()).toEqual({ a: 'disabled', off: 'usable' });
-  await config.save({ a: { command: 'a' }, off: { command: 'o', disabled: true } });
+  await save({ a: { command: 'a' }, off: { command: 'o', disabled: true } });
   expect(await overlay()).toEqual({});
 });
 
 test('entries with nothing but a switch are accepted', async () => {
   await open({ a: { command: 'a' } });
-  await config.save({ a: { disabled: true } });
+  await save({ a: { disabled: true } });
   expect(states()).toEqual({ a: 'disabled' });
 });
 
 test('two accounts of one service survive being shown and given back', async () => {
   await open({ mail: account('work.json') }, { mail: account('home.json') });
-  await config.save(shown());
+  await save(shown());
   expect(states()).toEqual({ mail: 'usable', 'mail-base': 'usable' });
   expect(await overlay()).toEqual({ mail: account('home.json') });
 });
@@ -139,17 +140,17 @@ test('two accounts of one service survive being shown and given back', async () 
 test("the base's account of two can be switched off, and the switch lasts", async () => {
   await open({ mail: account('work.json') }, { mail: account('home.json') });
   const { 'mail-base': base, ...rest } = shown();
-  await config.save(rest);
+  await save(rest);
   expect(states()).toEqual({ mail: 'usable', 'mail-base': 'disabled' });
-  await config.save(shown());
+  await save(shown());
   expect(states()).toEqual({ mail: 'usable', 'mail-base': 'disabled' });
-  await config.save({ ...rest, 'mail-base': base });
+  await save({ ...rest, 'mail-base': base });
   expect(states()).toEqual({ mail: 'usable', 'mail-base': 'usable' });
 });
 
 test('of two accounts both can be left out', async () => {
   await open({ mail: account('work.json') }, { mail: account('home.json') });
-  await config.save({});
+  await save({});
   expect(states()).toEqual({ mail: 'disabled' });
 });
 
@@ -161,7 +162,7 @@ test("the base's account of two is changed in the base file alone", async () => 
 
 test('comments and other settings of the overlay stay', async () => {
   await open({}, '{\n  // mine\n  "inputs": [],\n  "servers": { "b": { "command": "b" } } // VS Code\n}\n');
-  await config.save({ b: { command: 'c' }, d: { command: 'd' } });
+  await save({ b: { command: 'c' }, d: { command: 'd' } });
   const text = await readFile(overlayFile, 'utf8');
   expect(text).toContain('// mine');
   expect(text).toContain('"inputs": []');
@@ -182,7 +183,7 @@ test('saves at one time follow each other: the last one counts, no draft is left
   const many = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, n) => [`s${n}`, { command: 'x' }]));
   // The first takes longest, and must still not come after the others.
-  await Promise.all([500, 200, 20, 1].map((count) => config.save(many(count))));
+  await Promise.all([500, 200, 20, 1].map((count) => save(many(count))));
   expect(await overlay()).toEqual({ s0: { command: 'x' } });
   expect((await readdir(folder)).sort()).toEqual(['servers.json', 'servers_user.json']);
   expect((await stat(overlayFile)).mode & 0o777).toBe(0o600);
@@ -192,13 +193,23 @@ test('a save is heard once, when it is done', async () => {
   await open({});
   const heard: unknown[] = [];
   config.onChange(() => heard.push(states()));
-  await config.save({ a: { command: 'a' } });
+  await save({ a: { command: 'a' } });
   expect(heard).toEqual([{ a: 'usable' }]);
 });
 
 test('a change by hand just before a save is not lost', async () => {
   await open({}, { a: { command: 'a', env: { KEY: 'old' } } });
   await writeFile(overlayFile, JSON.stringify({ mcpServers: { a: { command: 'a', env: { KEY: 'new' } } } }));
-  await config.save({ a: { command: 'a', env: { KEY: M } }, b: { command: 'b' } });
+  await save({ a: { command: 'a', env: { KEY: M } }, b: { command: 'b' } });
   expect(await overlay()).toEqual({ a: { command: 'a', env: { KEY: 'new' } }, b: { command: 'b' } });
+});
+
+test('whoever is no admin saves nothing, whatever road they came by', async () => {
+  await open({});
+  await expect(
+    config.save({ a: { command: 'touch', args: ['x'] } }, { isAdmin: false }),
+  ).rejects.toMatchObject({
+    code: 'FORBIDDEN',
+  });
+  expect(shown()).toEqual({});
 });

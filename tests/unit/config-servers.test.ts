@@ -10,6 +10,7 @@ let folder: string;
 let file: string;
 let overlay: string;
 let config: ServersConfig;
+const save = (servers: unknown) => config.save(servers, { isAdmin: true });
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mcpbridge-config-'));
@@ -187,7 +188,7 @@ describe('hot reload', () => {
     config.onChange(() => (heard += 1));
     await write({ a: { command: 'x' } });
     await write('{"mcpServers": {"a": {"command": "x"}}} // written otherwise');
-    await config.save({ a: { command: 'x' } });
+    await save({ a: { command: 'x' } });
     await whenHeard(() => write({ a: { command: 'y' } }));
     expect(heard).toBe(1);
   });

@@ -6,7 +6,8 @@ import { root } from '../support/processes.js';
 
 const sources = readdirSync(join(root, 'tests'), { recursive: true })
   .map(String)
-  .filter((file) => file.endsWith('.test.ts'))
+  // Suites that several tests run are functions of their own.
+  .filter((file) => /([.]test|\bdescribe-[a-z-]+)[.]ts$/.test(file))
   .map((file) => readFileSync(join(root, 'tests', file), 'utf8'))
   .join('\n');
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { linearPattern, patternsReady } from '@mcpbridge/orchestrator/calls/linear-pattern.js';
 import { compileSchema } from '@mcpbridge/shared/validate.js';
 
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema#';
@@ -87,6 +88,60 @@ describe('a fault', () => {
       "(root): must have required property 'path'",
       '/deep/a~1b: must be integer, got string',
       '/mode: must be one of ["r","w"]',
+    ]);
+  });
+});
+
+describe('patterns of schemas that are not ours', () => {
+  const check = (pattern: string, more: object = {}) =>
+    compileSchema(
+      { type: 'object', properties: { a: { type: 'string', pattern, ...more } } },
+      { patterns: linearPattern },
+    );
+  /** Thirty letters and no end: in V8's own engine the first of these takes minutes, the last one an hour. */
+  const bomb = `${'a'.repeat(20_000)}!`;
+
+  test.each(['(a+)+$', '(a|a)*$', '^(a|aa)+$', 'a*a*a*a*b', '(?:a+)*c', '^(([a-z])+.)+[A-Z]([a-z])+$'])(
+    '%s is tried in linear time, and what does not fit is told',
+    async (pattern) => {
+      await patternsReady();
+      const run = check(pattern);
+      expect(run({ a: bomb }).length + run({ a: 'b c' }).length).toBeLessThanOrEqual(2);
+    },
+  );
+
+  test('what fits fits, what does not does not, plain or not', async () => {
+    await patternsReady();
+    for (const [pattern, good, bad] of [
+      ['^[a-z0-9-]+$', 'abc-1', 'ABC'],
+      ['^\\d{4}-\\d{2}-\\d{2}$', '2026-11-30', '2026-11'],
+      ['^([a-z]+\\.)+[a-z]{2,}$', 'a.example', 'a..example'],
+      ['^\\p{L}+( \\p{L}+)*$', 'Zoë Ünal', 'R2 D2'],
+      ['^(?<year>\\u0032\\d+)+$', '2026', '1999'],
+    ] as const) {
+      const run = check(pattern);
+      expect([pattern, run({ a: good }), run({ a: bad })]).toEqual([
+        pattern,
+        [],
+        [expect.stringContaining('must match pattern')],
+      ]);
+    }
+  });
+
+  test('one that cannot be tried in linear time is left to the server', async () => {
+    await patternsReady();
+    expect(check('^(?!b)(a+)+$')({ a: bomb })).toEqual([]);
+    expect(check('^(a+)\\1+$')({ a: bomb })).toEqual([]);
+  });
+
+  test('names of properties are tried in the same way', async () => {
+    await patternsReady();
+    const run = compileSchema(
+      { type: 'object', patternProperties: { '^(x+)+$': { type: 'number' } } },
+      { patterns: linearPattern },
+    );
+    expect(run({ [`${'x'.repeat(5000)}!`]: '', xx: 'no number' })).toEqual([
+      '/xx: must be number, got string',
     ]);
   });
 });

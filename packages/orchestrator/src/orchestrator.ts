@@ -1,7 +1,13 @@
 import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { messageOf } from '@mcpbridge/shared/errors.js';
+import type { Hide } from '@mcpbridge/shared/secrets.js';
+import { mountAssistant, toolsOfAssistant } from './assistant.js';
 import { Gate } from './auth/gate.js';
+import { Keys } from './auth/keys.js';
+import { Logins } from './auth/login.js';
 import { ownerToken } from './auth/owner-token.js';
+import { lineOf } from './call-line.js';
 import { Approvals } from './calls/approvals.js';
 import { CallPipeline } from './calls/pipeline.js';
 import { Catalog } from './catalog/catalog.js';
@@ -10,32 +16,44 @@ import { Fleet } from './catalog/fleet.js';
 import { ToolSearch } from './catalog/search.js';
 import { ToolLock } from './catalog/tool-lock.js';
 import { readLockFile } from './config/lock-file.js';
+import { secretsAmong, secretsInEnvironment, secretValues } from './config/secret-values.js';
 import { ServersConfig } from './config/servers-config.js';
+import { openWorkspace } from './embedded-workspace.js';
+import { EventBus } from './events/event-bus.js';
+import { houseNews } from './house-news.js';
 import { createApp } from './http/app.js';
 import { Doors } from './http/doors.js';
+import { EventSocket } from './http/event-socket.js';
 import { executeRoutes } from './http/execute.js';
 import { openApiDocument } from './http/openapi.js';
 import { createRoad } from './http/road.js';
-import { callRoutes } from './http/routes/calls.js';
-import { healthRoutes } from './http/routes/health.js';
-import { lockRoutes } from './http/routes/lock.js';
-import { proposalRoutes } from './http/routes/proposals.js';
-import { serverRoutes } from './http/routes/servers.js';
-import { sessionToolRoutes } from './http/routes/session-tools.js';
-import { sessionRoutes } from './http/routes/sessions.js';
-import { toolRoutes } from './http/routes/tools.js';
 import type { PlainRoute, RouteDescription } from './http/routes.js';
-import type { Log } from './log.js';
+import { keepLargeResults } from './large-results.js';
+import { hideInLog, type Log } from './log.js';
 import { McpEndpoint } from './mcp-server/endpoint.js';
+import { Accounts } from './oauth/accounts.js';
+import { clientDocument } from './oauth/client-document.js';
+import { letPeopleIn } from './people.js';
+import { plainRoutes } from './plain-routes.js';
+import { Browsers } from './providers/browser/browsers.js';
 import { CustomTools } from './providers/custom/custom-tools.js';
 import { FunctionProvider } from './providers/function-provider.js';
 import { McpProvider } from './providers/mcp/mcp-provider.js';
 import { ProcessPlaces } from './providers/mcp/process-places.js';
+import { Recordings } from './recordings/recordings.js';
+import { Secrets } from './secrets.js';
+import { seeingTools } from './seeing-tools.js';
+import { endWithSessions } from './session-endings.js';
+import { CommandTokens } from './sessions/command-tokens.js';
 import { SessionTokens } from './sessions/session-tokens.js';
 import { Sessions } from './sessions/sessions.js';
 import type { Settings } from './settings.js';
 import { openStore } from './store/store.js';
+import { Sealer } from './vault/sealer.js';
+import { sealingKey } from './vault/sealing-key.js';
+import { Vault } from './vault/vault.js';
 import { virtualTools } from './virtual-tools.js';
+import { codeHost, workspaceTools } from './workspace-tools.js';
 
 /** Time for running calls to finish, then for what is still to be written. */
 const DRAIN_MS = 10_000;
@@ -46,6 +64,8 @@ export interface Orchestrator {
   socket: string;
   config: ServersConfig;
   catalog: Catalog;
+  /** A code for the owner's browser, good once. */
+  loginCode(): string;
   /** Lets running calls finish within 10 s, then ends everything. */
   close(): Promise<void>;
 }
@@ -54,10 +74,25 @@ export interface Orchestrator {
 export async function startOrchestrator(settings: Settings, log: Log): Promise<Orchestrator> {
   const token = ownerToken(settings.home);
   mkdirSync(settings.workspaceFolder, { recursive: true });
-  const store = await openStore(settings.home, log);
+  const sealer = new Sealer(sealingKey(settings));
+  const store = await openStore(settings.home, log, settings.retention, sealer);
   const { configFile, workspaceFolder, env, maxBodyBytes } = settings;
-  const config = await ServersConfig.open({ file: configFile, workspaceFolder, env, log });
+  const secrets = new Secrets((known) => store.scribe.knows(known));
+  const hide: Hide = (text) => secrets.hide(text);
+  secrets.learn([token, ...secretsInEnvironment(env)]);
+  hideInLog(log, hide);
+  const vault = await Vault.open({
+    store: store.secrets,
+    sealer,
+    log,
+    onKnown: (values) => secrets.learn(values),
+  });
+  const config = await ServersConfig.open({
+    ...{ file: configFile, workspaceFolder, env, log },
+    secret: (name) => vault.lookUp(name),
+  });
 
+  const workspace = await openWorkspace(settings);
   const catalog = new Catalog();
   const lock = await ToolLock.open({
     store: store.lock,
@@ -68,28 +103,98 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
   catalog.lock = lock;
   const fleet = new Fleet({ catalog, lists: store.toolLists, create: (entry) => createProvider(entry), log });
   const discovery = new Discovery(fleet);
-  const sessions = new Sessions(store.sessions, log);
+  const keys = await Keys.open(store.keys, log);
+  let listening = settings.port;
+  const people = await letPeopleIn(settings, () => listening);
+  const sessions = new Sessions(
+    store.sessions,
+    log,
+    (owner) => people.rightsOf(owner) ?? keys.rightsOf(owner),
+  );
   const tokens = await SessionTokens.open(store.tokens);
-  const approvals = new Approvals();
+  const commandTokens = new CommandTokens(tokens);
   const places = new ProcessPlaces(settings.maxProcesses);
+  const approvals = await Approvals.open({
+    store: store.proposals,
+    decisions: store.decisions,
+    expiresAfterMs: settings.approvalTimeoutMs,
+    hide,
+    log,
+  });
+  // Loaded only when they are wanted: with their SDK a start takes twice as long.
+  const tracing = settings.traces
+    ? await import('./tracing/opentelemetry.js').then(({ openTracing }) =>
+        openTracing(settings.traces ?? 'http/protobuf', hide),
+      )
+    : undefined;
   const timeoutOf = (id: string) => fleet.entry(id)?.timeoutMs;
   const pipeline = new CallPipeline({
     catalog,
     log: store.calls,
+    kept: store.kept,
     approvals,
-    outputs: store.outputs,
+    keepLarge: keepLargeResults({ outputs: store.outputs, client: workspace.client, log }),
     timeoutMs: settings.callTimeoutMs,
     timeoutOf,
+    turnRulesOf: (id) => fleet.entry(id)?.turns,
+    tracer: tracing,
+    onEnded: log.isLevelEnabled('debug')
+      ? (record, request) => log.debug('call', lineOf(record, request))
+      : undefined,
+  });
+  const bus = new EventBus({
+    log: store.calls,
+    running: () => pipeline.running(),
+    hide,
+    onWatched: (watched) => {
+      pipeline.watcher = watched ? (call) => bus.callChanged(call) : undefined;
+      watchHouse(watched);
+    },
+  });
+  const recordings = new Recordings({
+    folder: join(settings.home, 'recordings'),
+    pipeline,
+    hide,
+    toolsOf: (session) => catalog.view(session.sessionId).listed(session.effective),
+  });
+  const watchHouse = houseNews({ bus, catalog, sessions, approvals, hide });
+  let address: { url: string; socket?: string } = { url: '' };
+  let ownUrl = settings.publicUrl;
+  const accounts = new Accounts({
+    home: settings.home,
+    timeoutMs: settings.loginTimeoutMs,
+    seal: sealer,
+    publicUrl: () => ownUrl,
+    entryOf: (id) => fleet.entry(id),
+    servers: () => fleet.servers.map(({ id }) => id),
+    learn: (...account) => secrets.ofAccount(...account),
+    onSignedIn: (server, owner) => void fleet.signedIn(server, owner),
+    onSignedOut: (server, owner) => void fleet.signedOut(server, owner),
   });
   const endpoint = new McpEndpoint({ catalog, pipeline, sessions, dialect: settings.dialect });
 
   function createProvider(entry: ConstructorParameters<typeof McpProvider>[0]): McpProvider {
-    const provider = new McpProvider(entry, { ...settings, places, log });
+    const provider = new McpProvider(entry, {
+      ...settings,
+      places,
+      log,
+      hide,
+      credentialsOf: (...whose) => accounts.credentialsOf(...whose),
+    });
     provider.onListChanged((sessionId) => catalog.changed(sessionId));
     return provider;
   }
 
   const search = await ToolSearch.open();
+  const assistant = mountAssistant({
+    ...{ settings, store, sessions, tokens, log, approvals },
+    address: () => address,
+  });
+  approvals.whenDecided((sessionId) => {
+    assistant
+      .wake(sessionId)
+      .catch((error) => log.warn(`A decision did not reach its agent: ${messageOf(error)}`));
+  });
   const virtual = virtualTools({
     catalog,
     sessions,
@@ -98,34 +203,70 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
     search,
     endpoint,
     outputs: store.outputs,
+    code: codeHost({ sessions, client: workspace.client }),
   });
-  catalog.add(new FunctionProvider('virtual', 'virtual', virtual));
-  const custom = new FunctionProvider('custom', 'custom', []);
+  catalog.add(
+    new FunctionProvider('virtual', 'virtual', [
+      ...virtual,
+      ...toolsOfAssistant(assistant, approvals, sessions),
+    ]),
+  );
+  const browsers = new Browsers({
+    home: settings.home,
+    path: settings.browserPath,
+    searchPath: env.PATH ?? '',
+    allowedHosts: settings.browserHosts,
+    idleMs: settings.idleTimeoutMs,
+    env,
+  });
+  const seeing = seeingTools({ sessions, client: workspace.client, browsers, vision: settings.vision });
+  const platform = workspaceTools({ sessions, client: workspace.client, commandTokens });
+  const custom = new FunctionProvider('custom', 'custom', [...platform, ...seeing]);
   catalog.add(custom);
   const customTools = new CustomTools({
     provider: custom,
     store: store.sessionTools,
     hosts: settings.callbackHosts,
+    ports: settings.callbackPorts,
     maxBytes: settings.maxMessageBytes,
     onChange: (sessionId) => catalog.changed(sessionId),
   });
   sessions.on('open', ({ sessionId }) => customTools.load(sessionId));
-  sessions.on('policy', ({ sessionId, effective }) => catalog.restrict(sessionId, effective.rules));
-  sessions.on('end', (session) => {
-    const { sessionId } = session;
-    pipeline.cancelSession(session);
-    for (const provider of catalog.allProviders()) void provider.endSession(sessionId);
-    catalog.forgetSession(sessionId);
-    const gone = [tokens.revoke(sessionId), customTools.forget(sessionId), store.outputs.forget(sessionId)];
-    Promise.all(gone).catch((error) =>
-      log.warn(`Of session "${sessionId}" something stays: ${messageOf(error)}`),
-    );
+  sessions.on('policy', ({ sessionId, effective, policy }) => {
+    secrets.ofSession(sessionId, secretsAmong(policy.env ?? {}));
+    catalog.restrict(sessionId, effective.rules);
   });
+  sessions.on('end', ({ sessionId }) => secrets.ofSession(sessionId, []));
+  endWithSessions({
+    ...{ sessions, pipeline, approvals, recordings, catalog, commandTokens, tokens, customTools, store, log },
+    endCommands: (guard) => workspace.endSession(guard),
+    endBrowser: (sessionId) => browsers.endSession(sessionId),
+  });
+  secrets.learn(secretValues(config.servers));
   await fleet.apply(config.servers);
-  config.onChange(() => void fleet.apply(config.servers));
+  config.onChange(() => {
+    secrets.learn(secretValues(config.servers));
+    void fleet.apply(config.servers);
+  });
 
   const { allowedHosts } = settings;
-  const gate = new Gate({ token, allowedHosts, sessionOf: (given) => tokens.find(given) });
+  const logins = new Logins(token);
+  const gate = new Gate({
+    token,
+    allowedHosts,
+    bearerOf: (given) => {
+      const bearer = people.accessTokens?.find(given) ?? keys.find(given) ?? tokens.find(given);
+      return bearer && keys.isGood(bearer.id) ? bearer : undefined;
+    },
+    pageOf: (cookies) => {
+      const id = logins.holderOf(cookies);
+      return id === undefined ? undefined : people.pageOf(id);
+    },
+    accessTokens: people.accessTokens,
+    ...(people.resource ? { challenge: (...what) => people.resource?.challenge(...what) ?? 'Bearer' } : {}),
+  });
+  const lost = () => store.calls.lost;
+  const eventSocket = new EventSocket({ gate, bus, lost });
   const hotRoutes = [...executeRoutes({ pipeline, sessions }), ...endpoint.routes()];
   const described: RouteDescription[] = [...hotRoutes];
   const openApi: PlainRoute = {
@@ -135,40 +276,82 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
     open: true,
     run: () => ({ body: openApiDocument(described) }),
   };
-  const routes = [
-    ...healthRoutes(catalog),
-    ...toolRoutes(catalog, sessions, search),
-    ...serverRoutes({ config, fleet, catalog, discovery }),
-    ...sessionRoutes(sessions, tokens),
-    ...sessionToolRoutes({
+  const routes = plainRoutes({
+    ...{
+      catalog,
+      workspace,
       sessions,
+      search,
+      config,
+      fleet,
+      discovery,
+      settings,
+      hide,
+      tokens,
       customTools,
-      isTaken: (name) => catalog.view().tool(name)?.provider.kind !== undefined,
-    }),
-    ...proposalRoutes(approvals),
-    ...lockRoutes(lock),
-    ...callRoutes(store.calls),
-    openApi,
-  ];
+    },
+    ...{
+      approvals,
+      lock,
+      keys,
+      vault,
+      commandTokens,
+      store,
+      bus,
+      pipeline,
+      logins,
+      recordings,
+      places,
+      assistant,
+      accounts,
+      clientDocument: () => clientDocument(ownUrl),
+      people,
+      lost,
+    },
+  });
+  routes.push(openApi);
   described.push(...routes);
-  const app = createApp({ gate, routes, described, maxBodyBytes });
-  const doors = new Doors(createRoad({ gate, hotRoutes, rest: app, maxBodyBytes }));
+  const app = createApp({ gate, routes, described, maxBodyBytes, pageFolder: settings.pageFolder });
+  const doors = new Doors(
+    createRoad({ gate, hotRoutes, rest: app, upgrade: eventSocket.upgrade, maxBodyBytes }),
+  );
   const { port, socket } = await doors.open(settings.host, settings.port, settings.home);
+  listening = port;
+  ownUrl ||= `http://127.0.0.1:${port}`;
+  workspace.orchestratorIsAt({ host: reachable(settings.host), port });
+  // Over the socket where there is one: the host that it listens on may be one that no request may name.
+  address = socket ? { url: 'http://localhost', socket } : { url: `http://127.0.0.1:${port}` };
+  await assistant.resume();
 
   return {
     port,
     socket,
     config,
     catalog,
+    loginCode: () => logins.code(),
     async close() {
       config.close();
-      doors.refuseNew();
+      await assistant.close(DRAIN_MS);
+      await doors.refuseNew();
       await pipeline.drained(DRAIN_MS);
       endpoint.close();
+      bus.close();
+      eventSocket.close();
       await doors.close(LAST_WORDS_MS);
       sessions.close();
+      approvals.close();
+      await browsers.close();
+      await customTools.close();
+      await workspace.close();
       await Promise.all([...catalog.allProviders().map((provider) => provider.close()), fleet.close()]);
+      await recordings.close();
+      await tracing?.close();
       await store.close();
     },
   };
+}
+
+/** Where a server that listens on this host is reached from the same machine. */
+function reachable(host: string): string {
+  return host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
 }

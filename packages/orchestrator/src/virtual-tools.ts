@@ -13,6 +13,7 @@ import { finders } from './providers/virtual/finders.js';
 import { getApiSpec } from './providers/virtual/get-api-spec.js';
 import { type AskPerson, humanFeedback } from './providers/virtual/human-feedback.js';
 import { largeOutputs } from './providers/virtual/large-outputs.js';
+import { type CodeHost, runCode } from './providers/workspace/run-code.js';
 import type { Sessions } from './sessions/sessions.js';
 import type { Outputs } from './store/outputs.js';
 
@@ -24,27 +25,30 @@ interface Parts {
   search: ToolSearch;
   endpoint: McpEndpoint;
   outputs: Outputs;
+  code: Omit<CodeHost, 'call'>;
 }
 
 /** Our own tools, each given what it needs of the house. */
 export function virtualTools(parts: Parts): FunctionTool[] {
-  const { catalog, search, outputs } = parts;
+  const { catalog, sessions, search, outputs } = parts;
   const tools = (sessionId: string) => catalog.view(sessionId).tools;
   return [
-    getApiSpec(tools),
+    getApiSpec({ tools, find: (name, sessionId) => catalog.resolve({ name }, sessionId) }),
     humanFeedback(askPerson(parts)),
     ...largeOutputs(outputs),
     ...contents(readWithin(parts)),
     ...finders({
       tools,
       search: (sessionId, query, limit) => search.find(catalog.view(sessionId), query, limit),
-      call: callWithin(parts),
+      isCode: (sessionId) => sessions.get(sessionId)?.effective.catalog === 'code',
+      call: callWithin(parts, 'call_tool'),
     }),
+    runCode({ ...parts.code, call: callWithin(parts, 'run_code') }),
   ];
 }
 
 /** A call that a tool makes for its caller: checked and recorded as any other, and cancelled with the outer one. */
-function callWithin({ sessions, pipeline }: Parts) {
+function callWithin({ sessions, pipeline }: Parts, client: string) {
   return (name: string, args: unknown, outer: ProviderCall): Promise<ToolResult> => {
     const session = sessions.get(outer.caller.sessionId);
     if (!session) throw new AppError('CALL_CANCELLED', 'The session was ended.');
@@ -59,7 +63,9 @@ function callWithin({ sessions, pipeline }: Parts) {
       abort,
       meta,
       listener,
-      client: 'call_tool',
+      client,
+      parent: outer.id,
+      via: 'call',
     });
     return call.finally(() => outer.signal.removeEventListener('abort', onAbort));
   };
@@ -82,6 +88,7 @@ function askPerson({ sessions, approvals }: Parts): AskPerson {
     const principal = sessions.get(sessionId)?.owner ?? '';
     const asked = { question: text, ...(options.length > 0 ? { options } : {}) };
     const whose = { principal, sessionId, server: 'virtual', tool: 'human_feedback' };
-    return approvals.ask({ kind: 'question', ...whose, arguments: asked }, signal, listener);
+    const asking = approvals.ask({ kind: 'question', ...whose, arguments: asked }, signal, listener);
+    return asking.then(({ note = '' }) => note);
   };
 }

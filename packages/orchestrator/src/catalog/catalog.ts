@@ -1,5 +1,5 @@
 import { AppError } from '@mcpbridge/shared/errors.js';
-import { nearestHint } from '@mcpbridge/shared/tool-names.js';
+import { exposedName, exposedPrefix, nearestHint } from '@mcpbridge/shared/tool-names.js';
 import type { ToolDefinition } from '@mcpbridge/shared/tools.js';
 import type { ToolProvider } from '../providers/provider.js';
 import type { ToolLock } from './tool-lock.js';
@@ -137,11 +137,33 @@ export class Catalog {
       const found = view.tool(target.name);
       if (found) return found;
       this.refuseIfRuledOut(sessionId, (all) => all.tool(target.name));
+      const server = this.silentServerOf(target.name);
+      if (server !== undefined) return this.findAfterListing(this.usable(server), target.name, sessionId);
       const hint = nearestHint(target.name, view.names());
       throw new AppError('UNKNOWN_TOOL', `There is no tool "${target.name}".${hint}`);
     }
     const provider = this.usable(target.server);
     return view.find(provider.id, target.tool) ?? this.findAfterListing(provider, target.tool, sessionId);
+  }
+
+  /**
+   * The server to whose tools a listed name that is not there may belong: one that cannot be used, has never told what it has, or
+   * whose tool of that name is not shown. So a server that is down is told apart from a name that nobody has.
+   */
+  private silentServerOf(name: string): string | undefined {
+    const ids = [...this.providers.values()].flatMap((provider) =>
+      provider.kind === 'mcp' && this.isSilent(provider, name) ? [provider.id] : [],
+    );
+    return [...ids, ...this.unusable.keys()].find((id) => name.startsWith(exposedPrefix(id)));
+  }
+
+  private isSilent(provider: ToolProvider, name: string): boolean {
+    if (!provider.listed) return true;
+    const hidden = [
+      ...(this.lock?.heldOf(provider.id) ?? []),
+      ...provider.listed.rejected.map((one) => one.name),
+    ];
+    return hidden.some((tool) => tool !== undefined && exposedName(provider.id, tool) === name);
   }
 
   private create(sessionId?: string, rules?: ToolRules): CatalogView {
@@ -197,12 +219,14 @@ export class Catalog {
     const found = this.view(sessionId).find(provider.id, tool);
     if (found) return found;
     this.refuseIfRuledOut(sessionId, (all) => all.find(provider.id, tool));
-    if (this.lock?.isHeld(provider.id, tool)) {
+    const isCalled = (own: string | undefined) =>
+      own !== undefined && (own === tool || exposedName(provider.id, own) === tool);
+    if (this.lock?.heldOf(provider.id).some(isCalled)) {
       const sentence = `The tool "${tool}" of "${provider.id}" is not what it was when it was accepted, and is held back until a person accepts it: GET /api/lock.`;
       throw new AppError('TOOL_CHANGED', sentence);
     }
     const { tools = [], rejected = [] } = provider.listed ?? {};
-    const broken = rejected.find((entry) => entry.name === tool);
+    const broken = rejected.find((entry) => isCalled(entry.name));
     if (broken) {
       throw new AppError(
         'UNKNOWN_TOOL',

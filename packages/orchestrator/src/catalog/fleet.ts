@@ -31,23 +31,27 @@ export interface DiscoveryOutcome {
 /** The upstreams as the configuration wants them: started, exchanged and closed one by one, never all for one. */
 export class Fleet {
   private readonly hashes = new Map<string, string>();
+  /** Servers that are not in the catalog yet. */
+  private readonly bringing = new Map<string, Promise<void>>();
   /** Out of the catalog, but with calls that still run. */
   private readonly retiring = new Set<McpRelay>();
   servers: readonly ConfiguredServer[] = [];
+  private entries = new Map<string, ServerEntry>();
 
   constructor(private readonly deps: FleetDeps) {}
 
   /** Brings the providers in line with the configuration; a server whose entry is as before is not touched. */
   async apply(servers: readonly ConfiguredServer[]): Promise<void> {
     this.servers = servers;
+    const usable = servers.flatMap((server) => (server.state === 'usable' ? [server.entry] : []));
+    this.entries = new Map(usable.map((entry) => [entry.id, entry]));
     const wanted = new Map(servers.map((server) => [server.id, server]));
     for (const id of this.hashes.keys()) if (wanted.get(id)?.state !== 'usable') this.drop(id);
     await Promise.all(servers.map((server) => this.bring(server)));
   }
 
   entry(id: string): ServerEntry | undefined {
-    const server = this.servers.find((candidate) => candidate.id === id);
-    return server?.state === 'usable' ? server.entry : undefined;
+    return this.entries.get(id);
   }
 
   /** Lists one server anew and says how it went; rejects never. */
@@ -83,6 +87,19 @@ export class Fleet {
     this.deps.catalog.changed();
   }
 
+  /** There are new credentials: it is tried at once, where it has to be. */
+  async signedIn(id: string, owner: string | undefined): Promise<void> {
+    const relay = this.relay(id);
+    await relay.changeCredentials(owner);
+    if (owner === undefined || !relay.listed) await this.start(id);
+  }
+
+  /** What carries credentials that were given back takes no more calls. */
+  async signedOut(id: string, owner: string | undefined): Promise<void> {
+    await this.relay(id).changeCredentials(owner);
+    this.deps.catalog.changed();
+  }
+
   /** Ends those too that still let calls finish. */
   async close(): Promise<void> {
     await Promise.all([...this.retiring].map((provider) => provider.close()));
@@ -95,17 +112,27 @@ export class Fleet {
   }
 
   private async bring(server: ConfiguredServer): Promise<void> {
-    const { catalog, lists, create } = this.deps;
+    const { catalog } = this.deps;
     if (server.state === 'faulty') catalog.setUnusable(server.id, server.faults.join(' '));
     if (server.state === 'disabled') catalog.setUnusable(server.id, 'it is disabled in the configuration.');
     if (server.state !== 'usable') return;
     const hash = createHash('sha256').update(JSON.stringify(server.entry)).digest('hex');
-    if (this.hashes.get(server.id) === hash) return;
+    // Somebody else may be at it: it is in line when they are done.
+    if (this.hashes.get(server.id) === hash) return this.bringing.get(server.id);
     this.drop(server.id);
     this.hashes.set(server.id, hash);
-    const earlier = await lists.get(server.id, hash);
-    if (this.hashes.get(server.id) !== hash) return;
-    const provider = create(server.entry);
+    const bringing = this.add(server.entry, hash).finally(() => {
+      if (this.bringing.get(server.id) === bringing) this.bringing.delete(server.id);
+    });
+    this.bringing.set(server.id, bringing);
+    return bringing;
+  }
+
+  private async add(entry: ServerEntry, hash: string): Promise<void> {
+    const { catalog, lists, create } = this.deps;
+    const earlier = await lists.get(entry.id, hash);
+    if (this.hashes.get(entry.id) !== hash) return;
+    const provider = create(entry);
     catalog.add(provider, earlier);
     void this.list(provider);
   }

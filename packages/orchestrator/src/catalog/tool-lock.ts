@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { canonicalJson } from '@mcpbridge/shared/canonical-json.js';
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
-import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
+import type { JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import type { ToolDefinition } from '@mcpbridge/shared/tools.js';
 import type { LockFile } from '../config/lock-file.js';
 import type { Log } from '../log.js';
@@ -14,6 +15,8 @@ export interface ChangedTool {
   server: string;
   tool: string;
   differences: Difference[];
+  /** A person has seen it and said no; it stays held back. */
+  blocked?: true;
 }
 
 interface Accepted {
@@ -42,6 +45,8 @@ export class ToolLock {
   private constructor(
     private readonly options: LockOptions,
     private readonly accepted: Map<string, Map<string, Accepted>>,
+    /** Definitions that a person does not want. */
+    private readonly blocked: Set<string>,
   ) {}
 
   static async open(options: LockOptions): Promise<ToolLock> {
@@ -56,7 +61,8 @@ export class ToolLock {
       const pinned = file && accepted.get(server)?.get(tool);
       if (!file || pinned?.hash === entry.hash) put(server, tool, entry);
     }
-    return new ToolLock(options, accepted);
+    const blocked = (await store.blocked()).map(({ server, hash }) => blockKey(server, hash));
+    return new ToolLock(options, accepted, new Set(blocked));
   }
 
   /** Those of a server's tools that are as they were accepted; ones never seen before are accepted now. */
@@ -65,6 +71,8 @@ export class ToolLock {
     if (known) return known;
     const held = this.held.get(server) ?? new Map<string, ToolDefinition>();
     this.held.set(server, held);
+    const names = new Set(tools.map(({ name }) => name));
+    for (const name of held.keys()) if (!names.has(name)) held.delete(name);
     const admitted = tools.filter((tool) => {
       const isGood = this.isAccepted(server, tool);
       if (isGood) held.delete(tool.name);
@@ -75,8 +83,9 @@ export class ToolLock {
     return admitted;
   }
 
-  isHeld(server: string, tool: string): boolean {
-    return this.held.get(server)?.has(tool) ?? false;
+  /** Names of the server's tools that are held back. */
+  heldOf(server: string): string[] {
+    return [...(this.held.get(server)?.keys() ?? [])];
   }
 
   /** The tools that are held back, of one server or of all. */
@@ -87,24 +96,44 @@ export class ToolLock {
         server: id,
         tool,
         differences: differences(this.accepted.get(id)?.get(tool)?.definition, locked(definition)),
+        ...(this.blocked.has(blockKey(id, hashOf(definition))) ? { blocked: true as const } : {}),
       })),
     );
   }
 
   /** From now on the tool is right as it is now, or all of the server's; @throws NOT_FOUND when none is held back. */
   async accept(server: string, tool?: string): Promise<string[]> {
-    const held = [...(this.held.get(server) ?? [])].filter(([name]) => tool === undefined || name === tool);
-    if (held.length === 0) {
-      const what = tool === undefined ? 'No tool' : `The tool "${tool}"`;
-      throw new AppError(
-        'NOT_FOUND',
-        `${what} of "${server}" is ${tool === undefined ? '' : 'not '}held back.`,
-      );
+    const held = this.heldOnes(server, tool);
+    for (const definition of held) {
+      await this.remember(server, definition);
+      const hash = hashOf(definition);
+      if (this.blocked.delete(blockKey(server, hash))) await this.options.store.unblock(server, hash);
     }
-    for (const [, definition] of held) await this.remember(server, definition);
     this.admitted = new WeakMap();
     this.options.onChange();
-    return held.map(([name]) => name);
+    return held.map(({ name }) => name);
+  }
+
+  /** The tool stays held back as it is now, and nobody needs to look at it again; @throws NOT_FOUND as `accept`. */
+  async block(server: string, tool?: string): Promise<string[]> {
+    const held = this.heldOnes(server, tool);
+    for (const definition of held) {
+      const hash = hashOf(definition);
+      this.blocked.add(blockKey(server, hash));
+      await this.options.store.block(server, hash);
+    }
+    return held.map(({ name }) => name);
+  }
+
+  private heldOnes(server: string, tool: string | undefined): ToolDefinition[] {
+    const all = [...(this.held.get(server)?.values() ?? [])];
+    const held = all.filter(({ name }) => tool === undefined || name === tool);
+    if (held.length > 0) return held;
+    const what = tool === undefined ? 'No tool' : `The tool "${tool}"`;
+    throw new AppError(
+      'NOT_FOUND',
+      `${what} of "${server}" is ${tool === undefined ? '' : 'not '}held back.`,
+    );
   }
 
   private isAccepted(server: string, tool: ToolDefinition): boolean {
@@ -130,19 +159,14 @@ export class ToolLock {
 /** For mcp.lock: the same for the same words, however their members are ordered. */
 export function hashOf(definition: JsonObject): string {
   return createHash('sha256')
-    .update(canonical(locked(definition)))
+    .update(canonicalJson(locked(definition)))
     .digest('base64url');
+}
+
+function blockKey(server: string, hash: string): string {
+  return `${server} ${hash}`;
 }
 
 function locked(definition: JsonObject): JsonObject {
   return Object.fromEntries(LOCKED.flatMap((key) => (key in definition ? [[key, definition[key]]] : [])));
-}
-
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (!isObject(value)) return JSON.stringify(value) ?? 'null';
-  const members = Object.keys(value)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`);
-  return `{${members.join()}}`;
 }

@@ -1,3 +1,5 @@
+import { READ_IMAGE } from '@mcpbridge/shared/platform-tools.js';
+import type { CatalogMode } from '@mcpbridge/shared/policy.js';
 import { exposedName, withHash } from '@mcpbridge/shared/tool-names.js';
 import type { ToolDefinition } from '@mcpbridge/shared/tools.js';
 import type { ToolProvider } from '../providers/provider.js';
@@ -15,7 +17,7 @@ export interface CatalogTool {
 
 /** What decides which of the tools that a session may use are listed for it. */
 export interface ListingPolicy {
-  catalog: 'all' | 'search';
+  catalog: CatalogMode;
   rules: { names(tool: string): boolean } | undefined;
   limits?: { resultBytes?: number };
 }
@@ -48,15 +50,16 @@ export class CatalogView {
    * for sessions that can need them: somebody must be there to answer, or a limit that cuts results.
    */
   shown({ catalog, rules, limits }: ListingPolicy): readonly CatalogTool[] {
-    if (catalog === 'search') {
-      return this.tools.filter((tool) => isOurs(tool, FINDERS) || tool.provider.kind === 'custom');
+    if (catalog !== 'all') {
+      const finders = catalog === 'search' ? FINDERS : CODERS;
+      return this.tools.filter((tool) => isOurs(tool, finders) || isOwn(tool));
     }
     const isCut = limits?.resultBytes !== undefined;
     if (!isCut && !rules && this.usual) return this.usual;
     const isWanted = (tool: CatalogTool) =>
-      isOurs(tool, ON_REQUEST)
+      isOurs(tool, ON_REQUEST) || isReadImage(tool)
         ? (rules?.names(tool.name) ?? false) || (isCut && isOurs(tool, READERS))
-        : !isOurs(tool, FINDERS);
+        : !isOurs(tool, FINDERS) && !isOurs(tool, CODERS);
     const shown = this.tools.filter(isWanted);
     if (!isCut && !rules) this.usual = shown;
     return shown;
@@ -108,6 +111,16 @@ export class CatalogView {
 const READERS = new Set(['read_large_output', 'search_large_output']);
 const ON_REQUEST = new Set(['human_feedback', 'get_prompt', 'get_resource', ...READERS]);
 const FINDERS = new Set(['search_tools', 'describe_tool', 'call_tool']);
+const CODERS = new Set(['search_tools', 'describe_tool', 'run_code']);
+
+/** Registered for the session alone: it has to be listed, since nobody would look for it. */
+function isOwn({ definition, provider }: CatalogTool): boolean {
+  return provider.kind === 'custom' && !provider.listed?.tools.includes(definition);
+}
+
+function isReadImage({ name, provider }: CatalogTool): boolean {
+  return provider.kind === 'custom' && name === READ_IMAGE.name;
+}
 
 function isOurs({ name, provider }: CatalogTool, names: ReadonlySet<string>): boolean {
   return provider.kind === 'virtual' && names.has(name);

@@ -8,6 +8,7 @@ import { texts } from './texts.js';
 const MOVED: Record<string, string> = {
   args: 'write them into "docker.command"',
   env: 'move it into "docker"',
+  envFile: 'write the variables into "docker.env"',
   cwd: 'a container begins in the folder of its image',
   working_dir: 'a container begins in the folder of its image',
   headers: 'they belong to a "url"',

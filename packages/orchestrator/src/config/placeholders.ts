@@ -4,19 +4,23 @@ import { basename } from 'node:path';
 export interface PlaceholderSource {
   env: NodeJS.ProcessEnv;
   workspaceFolder: string;
+  /** The value of `${secret:NAME}`, or how to get one: the rest of a sentence. */
+  secret?(name: string): { value: string } | { why: string };
 }
 
-const PLACEHOLDER = /\$\{(?:input:([^}]+)|(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?)\}/g;
+const PLACEHOLDER = /\$\{(?:input:([^}]+)|secret:([^}]*)|(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?)\}/g;
 
 /** A placeholder that nothing replaces, and what is missing. */
 export interface Missing {
   placeholder: string;
   name: string;
-  kind: 'variable' | 'input';
+  kind: 'variable' | 'input' | 'secret';
+  /** Of a secret: the rest of a sentence. */
+  why?: string;
 }
 
 /**
- * Replaces `${NAME}`, `${NAME:-default}` and `${env:NAME}`; `${WORKSPACE_DIR}` and `${workspaceFolder}` are always the
+ * Replaces `${NAME}`, `${NAME:-default}`, `${env:NAME}` and `${secret:NAME}`; `${WORKSPACE_DIR}` and `${workspaceFolder}` are always the
  * workspace folder. Everything else with a `$` stays as it is.
  */
 export function fillPlaceholders(
@@ -24,7 +28,13 @@ export function fillPlaceholders(
   source: PlaceholderSource,
   missing: (missing: Missing) => void,
 ): string {
-  return text.replace(PLACEHOLDER, (placeholder: string, input?: string, name = '', otherwise?: string) => {
+  return text.replace(PLACEHOLDER, (placeholder: string, input, secret, name = '', otherwise) => {
+    if (secret !== undefined) {
+      const found = source.secret?.(secret) ?? { why: 'cannot be used here' };
+      if ('value' in found) return found.value;
+      missing({ placeholder, name: secret, kind: 'secret', why: found.why });
+      return placeholder;
+    }
     const value = input === undefined ? lookUp(name, source) : undefined;
     // As in a shell: a default also stands in for an empty value.
     if (value !== undefined && (value !== '' || otherwise === undefined)) return value;

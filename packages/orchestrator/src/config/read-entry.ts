@@ -2,7 +2,7 @@ import { parseDuration } from '@mcpbridge/shared/duration.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import { shapeFaults } from './entry-shape.js';
 import { isSwitchedOff, type MergedServer } from './merge-servers.js';
-import { fillPlaceholders } from './placeholders.js';
+import { fillPlaceholders, type Missing } from './placeholders.js';
 import { readTransport } from './read-transport.js';
 import type { EntryContext, Reading } from './reading.js';
 import type { ConfiguredServer, ServerEntry } from './server-entry.js';
@@ -48,26 +48,45 @@ function entryOf(
     context,
     faults,
     fill: (field, value) =>
-      fillPlaceholders(String(value), context, ({ placeholder, name, kind }) => {
-        faults.push(
-          kind === 'variable'
-            ? `"${field}" of "${id}" needs the environment variable "${name}", which is not set.`
-            : `"${field}" of "${id}" has ${placeholder}, which only VS Code can ask for; use an environment variable.`,
-        );
+      fillPlaceholders(String(value), context, (missing) => {
+        faults.push(`"${field}" of "${id}" ${lackOf(missing)}.`);
       }),
   };
   const transport = readTransport(reading);
   const timeoutMs = durationOf('timeout', reading);
   const startTimeoutMs = durationOf('startTimeout', reading);
+  const warm = warmOf(raw.warm);
   if (!transport) return undefined;
+  if (warm > 0 && 'url' in transport)
+    faults.push('"warm" keeps processes ready, and a server with a "url" has none; take it out.');
   return {
     id,
     transport,
     isolation: raw.isolation === 'shared' ? 'shared' : 'session',
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(startTimeoutMs === undefined ? {} : { startTimeoutMs }),
+    ...(warm > 0 ? { warm } : {}),
+    ...(isObject(raw.turns) ? { turns: turnsOf(raw.turns) } : {}),
     ...(typeof raw.description === 'string' ? { description: raw.description } : {}),
   };
+}
+
+function lackOf({ placeholder, name, kind, why }: Missing): string {
+  if (kind === 'variable') return `needs the environment variable "${name}", which is not set`;
+  if (kind === 'secret') return `needs the secret "${name}", which ${why}`;
+  return `has ${placeholder}, which only VS Code can ask for; use an environment variable`;
+}
+
+function warmOf(value: unknown): number {
+  return typeof value === 'number' ? value : value === true ? 1 : 0;
+}
+
+/** `{"write_*": ["path"]}`; the shape has been checked. */
+function turnsOf(rules: JsonObject): ServerEntry['turns'] {
+  return Object.entries(rules).map(([pattern, names]) => ({
+    tools: new RegExp(`^${pattern.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`),
+    arguments: names as string[],
+  }));
 }
 
 function durationOf(field: string, { raw, faults }: Reading): number | undefined {

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { isObject } from '@mcpbridge/shared/json-rpc.js';
 import { readDocker } from './docker-entry.js';
+import { readEnvFile } from './env-file.js';
+import { readOAuth } from './read-oauth.js';
 import type { Reading } from './reading.js';
 import type { HttpTransportEntry, ServerEntry, StdioTransportEntry } from './server-entry.js';
 import { texts } from './texts.js';
@@ -28,6 +30,8 @@ export function readTransport(reading: Reading): ServerEntry['transport'] | unde
   const [way = ''] = ways[0] ?? [];
   if (way !== 'url' && said && said !== 'stdio')
     faults.push(`It is of type "${said}", which needs a "url" and not a "${way}".`);
+  if (way !== 'url' && raw.allowPrivate !== undefined)
+    faults.push(`"allowPrivate" is about a "url", and this server has none; take it out.`);
   if (isObject(docker)) return readDocker(reading, docker);
   if (typeof command === 'string') return stdio(reading, command);
   if (typeof url !== 'string') return undefined;
@@ -53,7 +57,8 @@ function guess(url: string): Kind {
   return url.includes('/sse') ? 'sse' : 'http';
 }
 
-function stdio({ raw, context, faults, fill }: Reading, given: string): StdioTransportEntry {
+function stdio(reading: Reading, given: string): StdioTransportEntry {
+  const { raw, context, faults, fill } = reading;
   const command = fill('command', given);
   if (command.trim() === '') faults.push('"command" is empty.');
   const cwd = raw.cwd ?? raw.working_dir;
@@ -61,17 +66,25 @@ function stdio({ raw, context, faults, fill }: Reading, given: string): StdioTra
     kind: 'stdio',
     command,
     args: Array.isArray(raw.args) ? raw.args.map((arg, index) => fill(`args.${index}`, arg)) : [],
-    env: texts('env', raw.env, fill),
+    env: { ...readEnvFile(reading), ...texts('env', raw.env, fill) },
     cwd: cwd === undefined ? context.folder : resolve(context.folder, fill('cwd', cwd)),
   };
 }
 
-function http({ raw, faults, fill }: Reading, given: string, kind: Kind): HttpTransportEntry {
+function http(reading: Reading, given: string, kind: Kind): HttpTransportEntry {
+  const { raw, faults, fill } = reading;
   const before = faults.length;
   const url = fill('url', given);
   // With a placeholder left in it, it was named already.
   if (faults.length === before && !isHttp(url)) faults.push('"url" must be an http or https address.');
-  return { kind: kind === 'sse' ? 'sse' : 'http', url, headers: texts('headers', raw.headers, fill) };
+  const oauth = readOAuth(reading);
+  return {
+    kind: kind === 'sse' ? 'sse' : 'http',
+    url,
+    headers: texts('headers', raw.headers, fill),
+    ...(oauth ? { oauth } : {}),
+    ...(raw.allowPrivate === true ? { allowPrivate: true } : {}),
+  };
 }
 
 function isHttp(url: string): boolean {

@@ -14,6 +14,34 @@ export interface HttpTransportEntry {
   kind: 'http' | 'sse';
   url: string;
   headers: Record<string, string>;
+  /** How we sign in there; absent: with the headers, or as the server asks for it. */
+  oauth?: OAuthEntry;
+  /** It may lead to this machine and its networks, whatever its address looks like. */
+  allowPrivate?: boolean;
+}
+
+/** How we sign in at a server's login service. */
+export interface OAuthEntry {
+  /** Where the tokens are kept; absent: in the orchestrator's own folder. */
+  tokenFile?: string;
+  /** Of a registration by hand; absent: by our metadata document, or we register ourselves. */
+  clientId?: string;
+  clientSecret?: string;
+  /** A metadata document of ours that others can read. */
+  clientMetadataUrl?: string;
+  /** The login service that the client id belongs to; it is sent to no other. */
+  issuer?: string;
+  /** Separated by spaces; absent: what the server asks for. */
+  scope?: string;
+  /** The way back of a registration by hand, where it is not the orchestrator's own. */
+  redirectUri?: string;
+  /** Whose the tokens are: one account for all, or one of each principal. */
+  per: 'server' | 'principal';
+  /** By a person in a browser, or as a machine with a secret or a key of its own. */
+  grant: 'authorization_code' | 'client_credentials';
+  /** PEM, of a machine that shows a signature in the place of a secret. */
+  privateKey?: string;
+  algorithm?: string;
 }
 
 /** A server that speaks on stdin and stdout of a container, which is made for each connection. */
@@ -49,6 +77,10 @@ export interface ServerEntry {
   timeoutMs?: number;
   /** Time for the start and the handshake, in milliseconds; undefined: the orchestrator's own. */
   startTimeoutMs?: number;
+  /** Processes kept ready for sessions to come; for a shared server: keep its connection open. Absent: none. */
+  warm?: number;
+  /** Calls that work on one thing, named by these arguments, run one after the other. */
+  turns?: { tools: RegExp; arguments: string[] }[];
   description?: string;
 }
 

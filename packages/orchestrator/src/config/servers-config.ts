@@ -8,6 +8,7 @@ import { NOTHING, readState } from './file-state.js';
 import { maskEntry } from './mask.js';
 import { isSwitch, type MergedServer, mergeServers } from './merge-servers.js';
 import { overlayFor } from './overlay.js';
+import type { PlaceholderSource } from './placeholders.js';
 import { readEntry } from './read-entry.js';
 import type { EntryContext } from './reading.js';
 import type { ConfiguredServer } from './server-entry.js';
@@ -20,6 +21,8 @@ interface ServersConfigOptions {
   file: string;
   workspaceFolder: string;
   env: NodeJS.ProcessEnv;
+  /** What `${secret:NAME}` stands for. */
+  secret?: PlaceholderSource['secret'];
   log: Log;
 }
 
@@ -42,7 +45,8 @@ export class ServersConfig {
   private constructor(private readonly options: ServersConfigOptions) {
     const base = resolve(options.file);
     this.paths = { base, overlay: overlayPath(base) };
-    this.context = { env: options.env, workspaceFolder: options.workspaceFolder, folder: dirname(base) };
+    const { env, workspaceFolder, secret } = options;
+    this.context = { env, workspaceFolder, folder: dirname(base), ...(secret ? { secret } : {}) };
   }
 
   /** Reads the files and watches them; missing and broken ones are faults, never a rejection. */
@@ -52,6 +56,11 @@ export class ServersConfig {
     const { base, overlay } = config.paths;
     config.unwatch = watchFiles([base, overlay], () => void config.enqueue(() => config.read()));
     return config;
+  }
+
+  /** What placeholders stand for may be other values now. */
+  refill(): Promise<void> {
+    return this.enqueue(() => this.read());
   }
 
   /** Called after each change of the servers or faults. Answers what unsubscribes. */
@@ -69,10 +78,13 @@ export class ServersConfig {
 
   /**
    * Makes these the configured servers, by writing the overlay alone. A masked value keeps what is stored.
-   * @throws CONFIG_INVALID with every fault, and then nothing was written.
+   * It is the one way by which a caller's words become a command that is run, so it asks by itself who calls.
+   * @throws CONFIG_INVALID with every fault, and then nothing was written; FORBIDDEN for whoever is no admin.
    */
-  save(mcpServers: unknown): Promise<void> {
+  save(mcpServers: unknown, by: { isAdmin: boolean }): Promise<void> {
     return this.enqueue(async () => {
+      if (!by.isAdmin)
+        throw new AppError('FORBIDDEN', 'Only the owner and admin keys change the configuration.');
       await this.read();
       const overlay = this.overlayOf(mcpServers);
       try {
@@ -84,6 +96,20 @@ export class ServersConfig {
       }
       await this.read();
     });
+  }
+
+  /** What would keep these from being saved, a sentence each; nothing is written. */
+  async check(mcpServers: unknown): Promise<readonly string[]> {
+    let faults: readonly string[] = [];
+    await this.enqueue(async () => {
+      try {
+        this.overlayOf(mcpServers);
+      } catch (error) {
+        if (!(error instanceof ConfigFaults)) throw error;
+        faults = error.faults;
+      }
+    });
+    return faults;
   }
 
   close(): void {
@@ -135,15 +161,17 @@ export class ServersConfig {
 
   /** The overlay that makes the given servers come true; throws with all that is wrong. */
   private overlayOf(given: unknown): ServerMap {
-    if (!isObject(given)) throw invalid(['"mcpServers" must be an object: {"name": {"command": …}}.']);
-    if (!this.overlay.usable) throw invalid([...this.overlay.faults, 'Mend or remove that file first.']);
+    if (!isObject(given))
+      throw new ConfigFaults(['"mcpServers" must be an object: {"name": {"command": …}}.']);
+    if (!this.overlay.usable)
+      throw new ConfigFaults([...this.overlay.faults, 'Mend or remove that file first.']);
     const faults: string[] = [];
     const wanted = new Map(
       Object.entries(given).map(([id, raw]) => [id, this.unmask(id, raw, (fault) => faults.push(fault))]),
     );
     const overlay = overlayFor(wanted, this.base.servers, this.merged, (fault) => faults.push(fault));
     for (const [id, raw] of overlay) faults.push(...this.faultsOf(id, raw));
-    if (faults.length > 0) throw invalid(faults);
+    if (faults.length > 0) throw new ConfigFaults(faults);
     return overlay;
   }
 
@@ -165,8 +193,9 @@ function overlayPath(base: string): string {
   return base.endsWith('.json') ? base.replace(/\.json$/, '_user.json') : `${base}_user.json`;
 }
 
-function invalid(faults: string[]): AppError {
-  return new AppError('CONFIG_INVALID', `The servers were not saved. ${faults.join(' ')}`, {
-    details: { faults },
-  });
+/** All that is wrong with servers that were to be saved. */
+class ConfigFaults extends AppError {
+  constructor(readonly faults: readonly string[]) {
+    super('CONFIG_INVALID', `The servers were not saved. ${faults.join(' ')}`, { details: { faults } });
+  }
 }

@@ -1,4 +1,5 @@
 import type { RpcId, RpcMessage, RpcResponse } from '@mcpbridge/shared/json-rpc.js';
+import type { Placed } from '@mcpbridge/shared/underway.js';
 import type { HotResponse } from '../http/exchange.js';
 import { sendText } from '../http/reply.js';
 import { jsonOf } from './list-text.js';
@@ -23,6 +24,8 @@ const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 export interface MessageStream {
   send(message: RpcMessage): void;
   end(): void;
+  /** Its client is to come back for the rest; absent where it cannot. */
+  pause?(): void;
 }
 
 /** A response as server-sent events, one JSON-RPC message each. */
@@ -66,7 +69,9 @@ interface AnswerOptions {
 }
 
 /** The answer to one posted request: JSON when the result is all there is, a stream from the first message before it. */
-export class Answer {
+export class Answer implements Placed {
+  readonly startedAt = performance.now();
+  place = 0;
   private stream: MessageStream | undefined;
 
   constructor(
@@ -84,6 +89,11 @@ export class Answer {
     const { mayStream, headers, openStream } = this.options;
     if (mayStream) this.stream ??= openStream?.() ?? new EventStream(this.response, headers);
     return this.stream;
+  }
+
+  /** The server lets its client poll, and so does this answer where its client can come back. */
+  pause(): void {
+    this.open()?.pause?.();
   }
 
   result(id: RpcId, result: unknown): void {

@@ -1,6 +1,6 @@
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { HEADER } from '@mcpbridge/shared/wire.js';
-import type { HotResponse } from '../http/exchange.js';
+import { type Exchange, type HotResponse, header } from '../http/exchange.js';
 import { ResumableStream, readEventId } from './resumable.js';
 
 /** A client may come back for the answers that ended last, for so many milliseconds. */
@@ -13,17 +13,20 @@ const PRIMED_SINCE = '2025-11-25';
 export class ClientStreams {
   /** For what comes unasked; kept until the client opens it. */
   readonly unasked: ResumableStream;
-  /** Slow answers are opened as streams for it. */
-  readonly primed: boolean;
   private readonly streams = new Map<string, ResumableStream>();
   private opened = 0;
 
   constructor(
     private readonly clientId: string,
-    version: string,
+    private readonly version: string,
   ) {
-    this.primed = version >= PRIMED_SINCE;
-    this.unasked = this.create('unasked');
+    this.unasked = this.create('unasked', this.version >= PRIMED_SINCE);
+  }
+
+  /** May the streams of its answer begin with an event without data? Slow answers are opened as streams then. */
+  primes({ request }: Exchange): boolean {
+    const said = header(request, HEADER.mcpVersion) ?? this.version;
+    return this.version >= PRIMED_SINCE && said >= PRIMED_SINCE;
   }
 
   /**
@@ -47,9 +50,9 @@ export class ClientStreams {
   }
 
   /** The stream of one answer; `onAbandoned` when its connection broke and the client does not come back for it. */
-  openAnswer(response: HotResponse, onAbandoned: () => void): ResumableStream {
+  openAnswer(response: HotResponse, primed: boolean, onAbandoned: () => void): ResumableStream {
     this.forgetOld();
-    const stream = this.create(`a${++this.opened}`, onAbandoned);
+    const stream = this.create(`a${++this.opened}`, primed, onAbandoned);
     stream.connect(response);
     return stream;
   }
@@ -67,9 +70,9 @@ export class ClientStreams {
     for (const stream of this.streams.values()) stream.end();
   }
 
-  private create(id: string, onAbandoned?: () => void): ResumableStream {
+  private create(id: string, primed: boolean, onAbandoned?: () => void): ResumableStream {
     const headers = { [HEADER.mcpSession]: this.clientId };
-    const stream = new ResumableStream(id, { headers, primed: this.primed, onAbandoned });
+    const stream = new ResumableStream(id, { headers, primed, onAbandoned });
     this.streams.set(id, stream);
     return stream;
   }

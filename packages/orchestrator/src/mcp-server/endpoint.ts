@@ -100,7 +100,8 @@ export class McpEndpoint {
   private async post(exchange: Exchange): Promise<void> {
     let message: JsonObject | undefined;
     try {
-      const parsed = parseMessage(await exchange.body());
+      const body = exchange.body();
+      const parsed = parseMessage(body instanceof Promise ? await body : body);
       if (Array.isArray(parsed)) return await this.legacy.postBatch(exchange, parsed);
       message = parsed;
       await (isModern(exchange, message) ? this.modern : this.legacy).post(exchange, message);

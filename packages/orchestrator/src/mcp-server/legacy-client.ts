@@ -12,6 +12,7 @@ import {
   type RpcResponse,
 } from '@mcpbridge/shared/json-rpc.js';
 import { LATEST_LEGACY, LEGACY_VERSIONS } from '@mcpbridge/shared/protocol.js';
+import { type Placed, Underway } from '@mcpbridge/shared/underway.js';
 import type { Dialect } from '../dialects/dialect.js';
 import type { Session, SessionClient } from '../sessions/session.js';
 import { ClientStreams } from './client-streams.js';
@@ -19,6 +20,12 @@ import { ClientStreams } from './client-streams.js';
 interface Question {
   resolve(result: unknown): void;
   reject(failure: Error): void;
+}
+
+/** `id` is the client's. */
+export interface RunningRequest extends Placed {
+  id: RpcId;
+  abort: Cancel;
 }
 
 /** One client of the legacy era between its `initialize` and its end, known by its `Mcp-Session-Id`. */
@@ -29,8 +36,8 @@ export class LegacyClient implements SessionClient {
   readonly hello: JsonObject;
   /** Name and version as the client gave them. */
   readonly name: string;
-  /** Requests of the client that are being answered, by its own ids. */
-  readonly running = new Map<RpcId, Cancel>();
+  /** Requests of the client that are being answered. */
+  readonly running = new Underway<RunningRequest>();
   lastUsedAt = Date.now();
   /** The catalog's version when the client last listed tools; 0: never. */
   listedVersion = 0;
@@ -120,13 +127,13 @@ export class LegacyClient implements SessionClient {
     const failure = new AppError('CALL_CANCELLED', 'The client cancelled the request.', {
       details: { notice },
     });
-    this.running.get(requestId as RpcId)?.abort(failure);
+    this.running.find(({ id }) => id === requestId)?.abort.abort(failure);
   }
 
   close(): void {
     this.session.clients.delete(this);
     this.streams.end();
-    for (const abort of this.running.values())
+    for (const { abort } of this.running)
       abort.abort(new AppError('CALL_CANCELLED', 'The client ended its session.'));
     for (const question of this.questions.values())
       question.reject(new AppError('CALL_CANCELLED', 'The client is gone.'));

@@ -17,8 +17,9 @@ import { type Exchange, header } from '../http/exchange.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { Answer } from './answer.js';
 import { Batch } from './batch.js';
+import { traceOf } from './context.js';
 import type { DialectOf } from './dialect-of.js';
-import { LegacyClient } from './legacy-client.js';
+import { LegacyClient, type RunningRequest } from './legacy-client.js';
 import { inLegacyShape } from './legacy-shapes.js';
 import { listenerFor, type Methods, respond } from './methods.js';
 import type { ResumableStream } from './resumable.js';
@@ -49,7 +50,7 @@ export class LegacyClients {
     const client = this.clientOf(exchange);
     if (isRequest(message)) {
       const abort = new Cancel();
-      return this.answerRequest(client, message, abort, this.answerTo(exchange, client, abort));
+      return this.answerRequest(exchange, client, message, abort, this.answerTo(exchange, client, abort));
     }
     this.take(client, message);
     new Answer(exchange.response, { mayStream: false }).empty();
@@ -72,7 +73,7 @@ export class LegacyClients {
       onCallerGone(response, abort);
       const answer = new Answer(response, { mayStream: true, openStream: () => batch.part() });
       answer.open();
-      return this.answerRequest(client, message, abort, answer);
+      return this.answerRequest(exchange, client, message, abort, answer);
     });
     await Promise.all(answers);
   }
@@ -123,14 +124,18 @@ export class LegacyClients {
   }
 
   private async answerRequest(
+    exchange: Exchange,
     client: LegacyClient,
     message: RpcRequest,
     abort: Cancel,
     answer: Answer,
   ): Promise<void> {
-    client.running.set(message.id, abort);
+    const running: RunningRequest = { id: message.id, abort, place: 0 };
+    client.running.add(running);
     const ask = (method: string, params: JsonObject | undefined, signal: CancelSignal) =>
       client.askBy((question) => answer.send(question), method, params, signal);
+    const listener = listenerFor((note) => answer.send(note), message, ask);
+    if (client.streams.primes(exchange)) listener.paused = () => answer.pause();
     try {
       if (message.method === 'tools/list') client.listedVersion = this.methods.catalogVersion;
       const context = {
@@ -138,15 +143,17 @@ export class LegacyClients {
         scope: client.scope,
         client: client.name,
         dialect: client.dialect,
+        trace: traceOf(exchange),
+        requestId: message.id,
         abort,
-        listener: listenerFor((note) => answer.send(note), message, ask),
+        listener,
       };
       const { method, params = {} } = message;
       const run = async () => inLegacyShape(method, await this.methods.run(method, params, context));
       await respond(answer, message, abort, run);
     } finally {
       this.slow.delete(answer);
-      client.running.delete(message.id);
+      client.running.delete(running);
     }
   }
 
@@ -159,13 +166,15 @@ export class LegacyClients {
       onCallerGone(response, abort);
       return new Answer(response, { mayStream });
     }
+    const primed = client.streams.primes(exchange);
     let stream: ResumableStream | undefined;
-    const openStream = () => (stream = client.streams.openAnswer(response, gone));
+    const openStream = () => (stream = client.streams.openAnswer(response, primed, gone));
     response.on('close', () => {
       if (!stream && !response.writableFinished) gone();
     });
     const answer = new Answer(response, { mayStream, openStream });
-    if (client.streams.primed) this.slow.add(answer);
+    if (prefersStream(exchange)) answer.open();
+    else if (primed) this.slow.add(answer);
     return answer;
   }
 
@@ -221,6 +230,11 @@ export class LegacyClients {
         this.forget(client);
     }
   }
+}
+
+/** It names streams first: it would rather be able to come back for its answer than have it as one piece. */
+function prefersStream({ request }: Exchange): boolean {
+  return header(request, 'accept')?.startsWith('text/event-stream') ?? false;
 }
 
 export function acceptsStream({ request }: Exchange): boolean {

@@ -48,14 +48,14 @@ export class Listening implements SessionClient {
   }
 
   hears(uri: unknown): boolean {
-    const uris = this.wanted.resourceSubscriptions;
-    return Array.isArray(uris) && uris.includes(uri);
+    return isAmong(uri, this.wanted.resourceSubscriptions);
   }
 
   send({ method, params }: RpcNotification): void {
     const wish = WISHES[method];
     const updated = method === 'notifications/resources/updated' && this.hears(params?.uri);
-    if (updated || (wish !== undefined && this.wanted[wish] === true)) this.write(method, params);
+    const isOfTask = method === 'notifications/tasks' && isAmong(params?.taskId, this.wanted.taskIds);
+    if (updated || isOfTask || (wish !== undefined && this.wanted[wish] === true)) this.write(method, params);
   }
 
   end(): void {
@@ -71,4 +71,8 @@ export class Listening implements SessionClient {
     const meta = { ...(params._meta as JsonObject | undefined), [META.subscriptionId]: this.id };
     this.stream.send({ jsonrpc: '2.0', method, params: { ...params, _meta: meta } });
   }
+}
+
+function isAmong(value: unknown, list: unknown): boolean {
+  return Array.isArray(list) && list.includes(value);
 }

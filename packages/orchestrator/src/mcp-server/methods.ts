@@ -12,6 +12,7 @@ import {
 } from '@mcpbridge/shared/json-rpc.js';
 import { META } from '@mcpbridge/shared/protocol.js';
 import { type ToolDefinition, textResult } from '@mcpbridge/shared/tools.js';
+import type { TraceContext } from '@mcpbridge/shared/trace-context.js';
 import type { CallPipeline } from '../calls/pipeline.js';
 import type { Catalog } from '../catalog/catalog.js';
 import type { Dialect } from '../dialects/dialect.js';
@@ -21,6 +22,7 @@ import type { Session } from '../sessions/session.js';
 import type { Answer } from './answer.js';
 import { type MethodContext, SERVER_INFO } from './context.js';
 import { Relay } from './relay.js';
+import { isOfTasks } from './tasks.js';
 
 /** Who has which list before them. */
 type Speaker = Pick<MethodContext, 'session' | 'scope' | 'dialect'>;
@@ -40,10 +42,10 @@ export class Methods {
     return this.catalog.version;
   }
 
-  async run(method: string, params: JsonObject, context: MethodContext): Promise<unknown> {
+  run(method: string, params: JsonObject, context: MethodContext): Promise<unknown> {
     if (method === 'tools/call') return this.callTool(params, context);
     if (method === 'tools/list') return this.listTools(context);
-    if (method === 'ping') return {};
+    if (method === 'ping') return Promise.resolve({});
     return this.relay.run(method, params, context);
   }
 
@@ -51,6 +53,19 @@ export class Methods {
   isModern(server: string): boolean {
     const provider = this.catalog.provider(server);
     return provider !== undefined && isRelay(provider) && provider.about?.era === 'modern';
+  }
+
+  /** Methods of extensions are known to the server that has them; at `/mcp` one can tell whose a task is, and nothing else. */
+  isOfExtension(method: string, session: Session, scope: string | undefined): boolean {
+    return scope === undefined ? isOfTasks(method) && this.relay.hasTasks(session) : this.isModern(scope);
+  }
+
+  listenForTasks(
+    taskIds: readonly string[],
+    context: MethodContext,
+    onEnd: () => void,
+  ): Promise<readonly string[]> {
+    return this.relay.listenForTasks(taskIds, context, onEnd);
   }
 
   /** As the client has it from its list. */
@@ -84,6 +99,11 @@ export class Methods {
     this.relay.tell(session, scope, method, params);
   }
 
+  private noteTask(session: Session, tool: string, result: JsonObject): void {
+    const server = this.catalog.view(session.sessionId).tool(tool)?.provider.id;
+    if (server !== undefined) this.relay.tasks.note(session, server, result);
+  }
+
   /** The list that the client sees, in its dialect. */
   private spoken(dialect: Dialect, { scope, session }: Speaker): SpokenList {
     const view = this.catalog.view(session.sessionId);
@@ -113,15 +133,15 @@ export class Methods {
   }
 
   private async callTool(params: JsonObject, context: MethodContext): Promise<unknown> {
-    const { scope, session, client, abort, listener, dialect } = context;
+    const { scope, session, client, abort, listener, dialect, trace, requestId } = context;
     const { name: said, arguments: args, _meta } = params;
     if (typeof said !== 'string')
       throw new RpcFailure(RPC.invalidParams, 'tools/call needs params.name, a string.');
     const name = dialect ? this.spoken(dialect, context).ownName(said) : said;
-    const meta = passedOn(_meta);
+    const meta = withTrace(passedOn(_meta), trace);
     const target = scope === undefined ? { name } : { server: scope, tool: name };
     try {
-      return await this.pipeline.run({
+      const result = await this.pipeline.run({
         session,
         target,
         args,
@@ -130,7 +150,10 @@ export class Methods {
         abort,
         listener,
         meta,
+        ...(requestId === undefined ? {} : { requestId }),
       });
+      if (scope === undefined && result.resultType === 'task') this.noteTask(session, name, result);
+      return result;
     } catch (thrown) {
       if (thrown instanceof AppError && thrown.code !== 'CALL_CANCELLED') return failureResult(thrown);
       throw thrown;
@@ -168,6 +191,11 @@ function passedOn(meta: unknown): JsonObject | undefined {
   if (!isObject(meta)) return undefined;
   const kept = Object.entries(meta).filter(([key]) => !OURS.has(key));
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
+
+/** A trace that is named in the request goes before that of its headers. */
+function withTrace(meta: JsonObject | undefined, trace: TraceContext | undefined): JsonObject | undefined {
+  return trace === undefined || meta?.traceparent !== undefined ? meta : { ...meta, ...trace };
 }
 
 /** What happens during a request goes to the stream of that request alone. */

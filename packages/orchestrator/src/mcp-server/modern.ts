@@ -1,10 +1,12 @@
 import { Cancel } from '@mcpbridge/shared/cancel.js';
+import { AppError } from '@mcpbridge/shared/errors.js';
 import {
   isObject,
   isRequest,
   type JsonObject,
   RPC,
   RpcFailure,
+  type RpcNotification,
   type RpcRequest,
 } from '@mcpbridge/shared/json-rpc.js';
 import { META, MODERN_VERSIONS } from '@mcpbridge/shared/protocol.js';
@@ -17,7 +19,7 @@ import type { CallListener } from '../providers/provider.js';
 import { canAnswer, type Session } from '../sessions/session.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { Answer } from './answer.js';
-import { type MethodContext, SERVER_INFO } from './context.js';
+import { type MethodContext, SERVER_INFO, traceOf } from './context.js';
 import type { DialectOf } from './dialect-of.js';
 import { checkEnvelope, checkParamHeaders, clientName, termsOf } from './envelope.js';
 import { acceptsStream } from './legacy.js';
@@ -56,7 +58,9 @@ export class ModernRequests {
     private readonly methods: Methods,
     private readonly catalog: Catalog,
     private readonly dialectOf: DialectOf,
-  ) {}
+  ) {
+    sessions.on('end', ({ sessionId }) => this.trips.endSession(sessionId));
+  }
 
   async post(exchange: Exchange, message: JsonObject): Promise<void> {
     const answer = new Answer(exchange.response, { mayStream: acceptsStream(exchange) });
@@ -69,11 +73,11 @@ export class ModernRequests {
     session.meet('modern', capabilities, clientInfo);
     const dialect = this.dialectOf(exchange, clientInfo);
     if (message.method === 'subscriptions/listen') return this.listen(exchange, session, message);
-    if (!this.isKnown(message.method, exchange.params.server)) {
+    if (!this.isKnown(message.method, session, exchange.params.server)) {
       const text = `Method ${JSON.stringify(message.method)} is not known in ${MODERN_VERSIONS[0]}.`;
       return answer.error(message.id, { code: RPC.methodNotFound, message: text }, 404);
     }
-    const trip = this.trips.enter(bindingOf(exchange, session, message), params);
+    const trip = this.trips.enter(bindingOf(exchange, session, message), session.sessionId, params);
     onCallerGone(exchange.response, trip.abort);
     const run = () => trip.carry(answer, () => this.run(exchange, session, message, trip, dialect));
     const { server } = exchange.params;
@@ -94,11 +98,9 @@ export class ModernRequests {
     this.trips.close();
   }
 
-  /** Methods of extensions are known to the server that has them, and to it alone. */
-  private isKnown(method: string, scope: string | undefined): boolean {
-    return (
-      METHODS.has(method) || (!REMOVED.has(method) && scope !== undefined && this.methods.isModern(scope))
-    );
+  private isKnown(method: string, session: Session, scope: string | undefined): boolean {
+    if (METHODS.has(method)) return true;
+    return !REMOVED.has(method) && this.methods.isOfExtension(method, session, scope);
   }
 
   private async run(
@@ -123,6 +125,8 @@ export class ModernRequests {
       scope,
       client: clientName(params),
       dialect,
+      trace: traceOf(exchange),
+      requestId: message.id,
       abort: trip.abort,
       listener,
     });
@@ -135,23 +139,48 @@ export class ModernRequests {
     }
     await this.catalog.settled();
     const { response, params } = exchange;
+    const early: RpcNotification[] = [];
+    let listening: Listening | undefined;
     const context = {
       session,
       scope: params.server,
       client: clientName(message.params ?? {}),
       dialect: undefined,
       abort: new Cancel(),
-      listener: {},
+      listener: {
+        terms: termsOf(message.params ?? {}),
+        notification: (news: RpcNotification) => {
+          if (listening) listening.send(news);
+          else early.push(news);
+        },
+      },
     };
-    const uris = await this.subscribe(wanted.resourceSubscriptions, context);
-    const heard = { ...wanted, resourceSubscriptions: uris };
+    const gone = () => context.abort.abort(new AppError('CALL_CANCELLED', 'The client listens no more.'));
+    response.on('close', gone);
+    const taskIds = await this.tasksHeard(wanted.taskIds, context, () => listening?.end());
+    const uris = await this.subscribe(wanted.resourceSubscriptions, { ...context, listener: {} });
+    const heard = { ...wanted, resourceSubscriptions: uris, taskIds };
     if (!response.writable) return this.unsubscribe(uris, context);
-    const listening = new Listening(response, session, params.server, message.id, heard);
-    this.listening.add(listening);
+    listening = new Listening(response, session, params.server, message.id, heard);
+    for (const news of early) listening.send(news);
+    const opened = listening;
+    this.listening.add(opened);
     response.on('close', () => {
-      this.listening.delete(listening);
-      this.unsubscribe(uris, context);
+      this.listening.delete(opened);
+      this.unsubscribe(uris, { ...context, abort: new Cancel(), listener: {} });
     });
+  }
+
+  /** Of an extension: undefined where the client did not ask for it, or no server has it. */
+  private async tasksHeard(
+    wanted: unknown,
+    context: MethodContext,
+    onEnd: () => void,
+  ): Promise<readonly string[] | undefined> {
+    if (!Array.isArray(wanted)) return undefined;
+    if (!this.methods.isOfExtension('tasks/get', context.session, context.scope)) return undefined;
+    const taskIds = wanted.filter((taskId) => typeof taskId === 'string');
+    return this.methods.listenForTasks(taskIds, context, onEnd);
   }
 
   /** Answers what the servers agreed to tell of. */

@@ -5,6 +5,7 @@ import { isRelay, type McpRelay } from '../providers/provider.js';
 import type { Session } from '../sessions/session.js';
 import { type MethodContext, SERVER_INFO } from './context.js';
 import { Directory, type Place } from './directory.js';
+import { speaksTasks, TASKS, Tasks } from './tasks.js';
 
 /** What we can do at `/mcp` whatever the servers can: an empty list is an answer. */
 const CAPABILITIES = {
@@ -17,10 +18,32 @@ const CAPABILITIES = {
 
 /** Everything of MCP beside tools: at `/mcp/{server}` passed on as it is, at `/mcp` to the server that it belongs to. */
 export class Relay {
+  readonly tasks: Tasks;
   private readonly directory: Directory;
 
   constructor(private readonly catalog: Catalog) {
     this.directory = new Directory(catalog);
+    this.tasks = new Tasks((session) => this.reached(session).filter(speaksTasks));
+  }
+
+  /** Is there a server with tasks that the session may use? */
+  hasTasks(session: Session): boolean {
+    return this.reached(session).some(speaksTasks);
+  }
+
+  /** Has the servers tell news of tasks until `abort`; answers of which ones they will, and when a server ends it. */
+  async listenForTasks(
+    taskIds: readonly string[],
+    context: MethodContext,
+    onEnd: () => void,
+  ): Promise<string[]> {
+    const ids = new Map<McpRelay, string[]>();
+    for (const taskId of taskIds) {
+      const server = await this.serverOfTask(taskId, context);
+      ids.set(server, [...(ids.get(server) ?? []), taskId]);
+    }
+    const agreed = [...ids].map(([server, own]) => listenAt(server, own, context, onEnd));
+    return (await Promise.all(agreed)).flat();
   }
 
   async run(method: string, params: JsonObject, context: MethodContext): Promise<unknown> {
@@ -43,6 +66,10 @@ export class Relay {
         return this.complete(params, context);
       case 'logging/setLevel':
         return this.setLevel(params, context);
+      case 'tasks/get':
+      case 'tasks/update':
+      case 'tasks/cancel':
+        return this.send(await this.serverOfTask(params.taskId, context), method, params, context);
       default:
         throw new RpcFailure(RPC.methodNotFound, `Method ${JSON.stringify(method)} is not known.`);
     }
@@ -50,12 +77,12 @@ export class Relay {
 
   async aboutAll(session: Session): Promise<JsonObject> {
     await this.catalog.settled();
-    const told = this.catalog
-      .allProviders()
-      .filter(isRelay)
-      .filter((server) => server.about?.instructions && this.catalog.reaches(session.sessionId, server.id))
+    const told = this.reached(session)
+      .filter((server) => server.about?.instructions)
       .map((server) => `## ${server.id}\n${server.about?.instructions}`);
-    return { capabilities: CAPABILITIES, ...(told.length > 0 ? { instructions: told.join('\n\n') } : {}) };
+    const hasTasks = session.era === 'modern' && this.hasTasks(session);
+    const capabilities = hasTasks ? { ...CAPABILITIES, extensions: { [TASKS]: {} } } : CAPABILITIES;
+    return { capabilities, ...(told.length > 0 ? { instructions: told.join('\n\n') } : {}) };
   }
 
   /** The server's own words, all of them for a client of its own era. */
@@ -89,6 +116,17 @@ export class Relay {
     { session, abort, listener }: MethodContext,
   ): Promise<unknown> {
     return server.request(session, method, params, { signal: abort.signal, listener });
+  }
+
+  private reached({ sessionId }: Session): McpRelay[] {
+    const servers = this.catalog.allProviders().filter(isRelay);
+    return servers.filter(({ id }) => this.catalog.reaches(sessionId, id));
+  }
+
+  private serverOfTask(taskId: unknown, context: MethodContext): Promise<McpRelay> | McpRelay {
+    const { session, scope } = context;
+    if (scope !== undefined) return this.server(scope, session);
+    return this.tasks.serverOf(session, taskId, (...question) => this.send(...question, context));
   }
 
   private async placeOfPrompt(name: unknown, session: Session): Promise<Place> {
@@ -142,4 +180,30 @@ export class Relay {
     await Promise.allSettled(servers.map((server) => server.setLogLevel(session, level, { signal })));
     return {};
   }
+}
+
+/** What it agreed to; rejects if it refuses. `onEnd`: it ended a subscription that it had agreed to. */
+function listenAt(
+  server: McpRelay,
+  taskIds: string[],
+  { session, abort, listener }: MethodContext,
+  onEnd: () => void,
+): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    const agreed = (notifications: unknown) => {
+      const agreedTo = isObject(notifications) ? notifications.taskIds : undefined;
+      resolve(Array.isArray(agreedTo) ? agreedTo.filter((id) => taskIds.includes(id)) : []);
+    };
+    const options = { signal: abort.signal, listener: { ...listener, agreed } };
+    server.request(session, 'subscriptions/listen', { notifications: { taskIds } }, options).then(
+      () => {
+        resolve([]);
+        onEnd();
+      },
+      (error) => {
+        reject(error);
+        onEnd();
+      },
+    );
+  });
 }

@@ -9,6 +9,8 @@ const KEPT_BYTES = 1024 * 1024;
 const RETRY_MS = 1000;
 /** A stream that its client does not come back for within this time is given up. */
 const ABANDONED_AFTER_MS = 4000;
+/** One that was ended for its client to poll is kept for longer: it may be in no hurry. */
+const POLLED_WITHIN_MS = 60_000;
 
 interface KeptEvent {
   seq: number;
@@ -37,6 +39,7 @@ export class ResumableStream implements MessageStream {
   private writtenSeq = 0;
   private connection: EventStream | undefined;
   private abandoning: NodeJS.Timeout | undefined;
+  private isPolled = false;
 
   constructor(
     readonly id: string,
@@ -69,6 +72,13 @@ export class ResumableStream implements MessageStream {
     this.writtenSeq = seq;
   }
 
+  /** Ends the connection alone: the client comes back for the rest after the pause that it was told. */
+  pause(): void {
+    if (!this.options.primed || this.endedAt !== undefined) return;
+    this.isPolled = true;
+    this.connection?.end();
+  }
+
   end(): void {
     this.endedAt ??= Date.now();
     clearTimeout(this.abandoning);
@@ -96,7 +106,10 @@ export class ResumableStream implements MessageStream {
     this.connection = undefined;
     const { onAbandoned } = this.options;
     if (this.endedAt === undefined && onAbandoned) {
-      this.abandoning = setTimeout(onAbandoned, ABANDONED_AFTER_MS).unref();
+      this.abandoning = setTimeout(
+        onAbandoned,
+        this.isPolled ? POLLED_WITHIN_MS : ABANDONED_AFTER_MS,
+      ).unref();
     }
   }
 }

@@ -9,6 +9,11 @@ const PREFIX = 'mcpbridge.';
 /** A question that nobody answers for so long cancels its request. */
 const PATIENCE_MS = 10 * 60_000;
 
+/** A client that asks the same anew so long after it was sent for answers has begun again; two such calls at once are two. */
+const BEGUN_AGAIN_MS = 1000;
+/** Requests of one session that wait; of more the oldest is given up. */
+const MAX_WAITING = 100;
+
 /** What comes while a client is away for its answers; of more the oldest is forgotten. */
 const KEPT_MESSAGES = 1000;
 /** Characters of JSON. */
@@ -40,6 +45,7 @@ export class RoundTrip {
   constructor(
     /** Who asked for what: nobody else can go on with it, nor with anything else. */
     readonly binding: string,
+    readonly sessionId: string,
   ) {}
 
   /** Between two exchanges it is kept for the next one. */
@@ -114,13 +120,25 @@ export class RoundTrip {
 
 const ASKED = Symbol('asked');
 
+interface Waiting {
+  trip: RoundTrip;
+  since: number;
+  timer: NodeJS.Timeout;
+}
+
 /** The requests that wait for their clients to come again. */
 export class RoundTrips {
-  private readonly waiting = new Map<string, { trip: RoundTrip; timer: NodeJS.Timeout }>();
+  private readonly waiting = new Map<string, Waiting>();
 
   /** The one that this request goes on with, or a new one. @throws RpcFailure when the state is not its own. */
-  enter(binding: string, { requestState, inputResponses }: JsonObject): RoundTrip {
-    if (typeof requestState !== 'string' || !requestState.startsWith(PREFIX)) return new RoundTrip(binding);
+  enter(binding: string, sessionId: string, { requestState, inputResponses }: JsonObject): RoundTrip {
+    if (typeof requestState !== 'string' || !requestState.startsWith(PREFIX)) {
+      this.giveUp(
+        ({ trip, since }) => trip.binding === binding && performance.now() - since > BEGUN_AGAIN_MS,
+        'The client began again.',
+      );
+      return new RoundTrip(binding, sessionId);
+    }
     const found = this.waiting.get(requestState);
     if (!found || found.trip.binding !== binding) {
       throw new RpcFailure(
@@ -137,19 +155,31 @@ export class RoundTrips {
   /** The result that sends the client for answers. */
   suspend(trip: RoundTrip): JsonObject {
     const requestState = PREFIX + randomBytes(32).toString('base64url');
-    const giveUp = () => {
-      this.waiting.delete(requestState);
-      trip.abort.abort(new AppError('CALL_CANCELLED', 'The client did not come back with its answers.'));
-    };
-    this.waiting.set(requestState, { trip, timer: setTimeout(giveUp, PATIENCE_MS).unref() });
+    const { sessionId } = trip;
+    const others = [...this.waiting.values()].filter((other) => other.trip.sessionId === sessionId);
+    if (others.length >= MAX_WAITING)
+      this.giveUp((one) => one === others[0], `More than ${MAX_WAITING} requests wait for answers.`);
+    const giveUp = () =>
+      this.giveUp((one) => one.trip === trip, 'The client did not come back with its answers.');
+    const timer = setTimeout(giveUp, PATIENCE_MS).unref();
+    this.waiting.set(requestState, { trip, since: performance.now(), timer });
     return { resultType: 'input_required', inputRequests: trip.inputRequests, requestState };
   }
 
+  endSession(sessionId: string): void {
+    this.giveUp(({ trip }) => trip.sessionId === sessionId, 'The session ended.');
+  }
+
   close(): void {
-    for (const { trip, timer } of this.waiting.values()) {
-      clearTimeout(timer);
-      trip.abort.abort(new AppError('CALL_CANCELLED', 'The orchestrator is ending.'));
+    this.giveUp(() => true, 'The orchestrator is ending.');
+  }
+
+  private giveUp(fits: (waiting: Waiting) => boolean, reason: string): void {
+    for (const [state, waiting] of this.waiting) {
+      if (!fits(waiting)) continue;
+      this.waiting.delete(state);
+      clearTimeout(waiting.timer);
+      waiting.trip.abort.abort(new AppError('CALL_CANCELLED', reason));
     }
-    this.waiting.clear();
   }
 }

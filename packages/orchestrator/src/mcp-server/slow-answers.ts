@@ -1,3 +1,4 @@
+import { Underway } from '@mcpbridge/shared/underway.js';
 import type { Answer } from './answer.js';
 
 const SLOW_MS = 50;
@@ -7,12 +8,11 @@ const SLOW_MS = 50;
  * the client can come back for the result if it breaks. One timer serves all; none runs while nothing waits.
  */
 export class SlowAnswers {
-  /** Since when each waits, oldest first. */
-  private readonly waiting = new Map<Answer, number>();
+  private readonly waiting = new Underway<Answer>();
   private timer: NodeJS.Timeout | undefined;
 
   add(answer: Answer): void {
-    this.waiting.set(answer, performance.now());
+    this.waiting.add(answer);
     this.timer ??= setInterval(() => this.sweep(), SLOW_MS).unref();
   }
 
@@ -22,8 +22,8 @@ export class SlowAnswers {
 
   private sweep(): void {
     const before = performance.now() - SLOW_MS;
-    for (const [answer, since] of this.waiting) {
-      if (since > before) return;
+    for (const answer of this.waiting) {
+      if (answer.startedAt > before) continue;
       this.waiting.delete(answer);
       answer.open();
     }

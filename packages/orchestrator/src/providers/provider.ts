@@ -5,15 +5,24 @@ import type { ToolDefinition, ToolResult } from '@mcpbridge/shared/tools.js';
 
 export type ProviderKind = 'mcp' | 'custom' | 'virtual' | 'workspace';
 
+/** Writes down what goes to the servers of a session and comes from them. */
+export interface FrameRecorder {
+  frame(server: string, way: 'to' | 'from', message: object): void;
+}
+
 /** What a provider may know of the session that a call belongs to; the session itself is one. */
 export interface Caller {
   readonly sessionId: string;
+  /** The principal whose session it is: whose credentials its calls carry, where a server knows several. */
+  readonly owner?: string;
   /** The era of the session's client; a server that speaks both is spoken to in it. */
   readonly era: Era;
   /** MCP capabilities of the session's client: what may be asked of it. Empty when it is a plain HTTP caller. */
   readonly capabilities: JsonObject;
   /** What the session's client said in its `initialize`, for a connection that is the session's own; undefined without one. */
   readonly hello?: JsonObject | undefined;
+  /** Set while the session is recorded. */
+  readonly recorder?: FrameRecorder | undefined;
   /** A message of an upstream that belongs to no call: a list change, a log line, an updated resource. */
   notify(serverId: string, notification: RpcNotification): void;
   /** A question of an upstream (elicitation, sampling, roots); rejects when the session has nobody to ask. */
@@ -42,11 +51,17 @@ export interface CallListener {
   notification?(notification: RpcNotification): void;
   /** A question that arrived while the call ran. */
   ask?(method: string, params: JsonObject | undefined, signal: CancelSignal): Promise<unknown>;
+  /** Of `subscriptions/listen`: what the server has agreed to tell of. */
+  agreed?(notifications: unknown): void;
+  /** The server lets the call be polled: its stream has ended and goes on in a while. */
+  paused?(): void;
   /** The caller is a modern client: a modern upstream's `input_required` is its to answer. */
   terms?: ModernTerms;
 }
 
 export interface ProviderCall {
+  /** Of the call, for those that are made within it. */
+  id?: string;
   caller: Caller;
   /** The provider's own name of the tool. */
   tool: string;
@@ -58,6 +73,8 @@ export interface ProviderCall {
   /** Aborted when the caller goes away, cancels, or the deadline passes; the provider then tells the upstream. */
   signal: CancelSignal;
   listener?: CallListener;
+  /** Milliseconds that the call waited for a connection or a process. */
+  onQueued?(ms: number): void;
 }
 
 /**
@@ -144,6 +161,8 @@ export interface McpRelay extends ToolProvider {
   start(): Promise<ToolList>;
   /** Takes no new calls, lets running ones finish, then closes; resolves when nothing is left. */
   retire(): Promise<void>;
+  /** Other credentials from now on, of that principal or (undefined) of all. */
+  changeCredentials(owner: string | undefined): Promise<void>;
   /** Opens the caller's connection if it is not open. */
   opened(caller: Caller): Promise<Opened>;
   /**

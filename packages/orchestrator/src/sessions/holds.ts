@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Session } from './session.js';
 
 /** A bridge that lost its connections has this long to come back before its session is ended. */
-const GRACE_MS = 3000;
+const GRACE_MS = 2000;
 
 /** Which connections hold the sessions that live as long as their connections do. */
 export class Holds {

@@ -26,11 +26,11 @@ export class SessionTokens {
   }
 
   /** Whose it is; undefined when it is none of ours, was revoked, or its time is over. */
-  find(token: string): { id: string; sessionId: string } | undefined {
+  find(token: string): { id: string; sessionId: string; isAdmin: false } | undefined {
     if (!token.startsWith(PREFIX)) return undefined;
     const row = this.byHash.get(hashOf(token));
     if (!row || row.expires_at <= Date.now()) return undefined;
-    return { id: row.owner, sessionId: row.session_id };
+    return { id: row.owner, sessionId: row.session_id, isAdmin: false };
   }
 
   /** All of a session. */

@@ -2,9 +2,27 @@ import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { type JsonObject, RPC, RpcFailure, type RpcNotification } from '@mcpbridge/shared/json-rpc.js';
 import type { SessionPolicy } from '@mcpbridge/shared/policy.js';
 import type { Era } from '@mcpbridge/shared/protocol.js';
-import type { Caller } from '../providers/provider.js';
+import type { Caller, FrameRecorder } from '../providers/provider.js';
 import type { SessionLifetime } from '../store/session-store.js';
-import type { EffectivePolicy } from './effective-policy.js';
+import { type EffectivePolicy, effectivePolicy } from './effective-policy.js';
+
+/** Writes down what a session does. */
+export interface SessionRecorder extends FrameRecorder {
+  call(call: RecordedCall): void;
+}
+
+export interface RecordedCall {
+  id: string;
+  /** As clients list it. */
+  name: string;
+  server: string;
+  tool: string;
+  arguments: unknown;
+  ms: number;
+  /** One of both. */
+  result?: unknown;
+  error?: unknown;
+}
 
 /** An MCP client that is connected for a session and can be told and asked things. */
 export type SessionClient = Pick<Caller, 'capabilities' | 'hello' | 'notify' | 'ask'>;
@@ -26,14 +44,18 @@ export function canAnswer(capabilities: JsonObject, method: string): boolean {
 export class Session implements Caller {
   readonly clients = new Set<SessionClient>();
   lastUsedAt = Date.now();
+  /** Set while it is recorded. */
+  recorder: SessionRecorder | undefined;
   era: Era = 'legacy';
+  /** The folder that its client works in, by its last name, where the client has said so. */
+  project: string | undefined;
   /** Its own; what counts is `effective`. */
   policy: SessionPolicy = {};
   /** Milliseconds since the epoch; undefined: it does not end by itself. */
   expiresAt: number | undefined;
   /** Bounds this one, which ends with it. */
   parent: Session | undefined;
-  effective: EffectivePolicy = { rules: undefined, limits: {}, catalog: 'all' };
+  effective: EffectivePolicy;
   private declared: JsonObject = {};
   private introduced: JsonObject | undefined;
 
@@ -42,7 +64,9 @@ export class Session implements Caller {
     readonly owner: string,
     readonly lifetime: SessionLifetime,
     readonly createdAt: number,
-  ) {}
+  ) {
+    this.effective = effectivePolicy([this]);
+  }
 
   get capabilities(): JsonObject {
     return Object.assign({}, this.declared, ...[...this.clients].map((client) => client.capabilities));

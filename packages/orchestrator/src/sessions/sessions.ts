@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import type { SessionPolicy } from '@mcpbridge/shared/policy.js';
@@ -13,10 +13,18 @@ const EXPIRY_CHECK_MS = 5000;
 /** Sessions under sessions, at most. */
 const MAX_DEPTH = 8;
 
+/** The session of those who name none; what login services call people may be no id of a session. */
+function defaultOf(principal: string): string {
+  const id = `default-${principal}`;
+  return SESSION_ID.test(id) ? id : `default-${createHash('sha256').update(principal).digest('hex')}`;
+}
+
 /** Who asks for a session: an owner of many, or the bearer of one session's token. */
 export interface SessionBearer {
   id: string;
   sessionId?: string;
+  /** May look at and end what is others'; not use it. */
+  isAdmin?: boolean;
 }
 
 export interface NewSession {
@@ -34,6 +42,8 @@ interface Listeners {
   /** What it may do is, or may be, another. */
   policy: (session: Session) => void;
   end: (session: Session) => void;
+  /** A session has ended, one that was not open in this process too: what is stored of it goes. */
+  gone: (sessionId: string) => void;
 }
 
 /** All open sessions of this process; the store keeps what must outlive it. */
@@ -45,12 +55,15 @@ export class Sessions {
     open: [],
     policy: [],
     end: [],
+    gone: [],
   };
   private readonly sweep = setInterval(() => void this.endExpired(), EXPIRY_CHECK_MS).unref();
 
   constructor(
     private readonly store: SessionStore,
     private readonly log: Log,
+    /** What the sessions of that principal may have at most; undefined: everything. */
+    private readonly rightsOf: (owner: string) => SessionPolicy | undefined,
   ) {}
 
   on<Event extends keyof Listeners>(event: Event, listener: Listeners[Event]): void {
@@ -97,7 +110,7 @@ export class Sessions {
     throw notFound(sessionId);
   }
 
-  /** A new session of the bearer's principal; @throws CONFLICT when the id is taken. */
+  /** A new session of the bearer's principal; @throws CONFLICT when the id is taken, SESSION_NOT_FOUND for the parent's. */
   async create(
     bearer: SessionBearer,
     { id = randomUUID(), policy, parent, expiresAt }: NewSession,
@@ -108,7 +121,7 @@ export class Sessions {
     if (this.open.has(id) || this.opening.has(id) || (await this.store.get(id))) {
       throw new AppError('CONFLICT', `The session id "${id}" is taken; leave it out to get a random one.`);
     }
-    const above = parent === undefined ? undefined : await this.enter(bearer, parent);
+    const above = parent === undefined ? undefined : await this.existing(bearer, parent);
     if (above && chainOf(above).length >= MAX_DEPTH) {
       throw new AppError('INVALID_REQUEST', `Sessions can stand at most ${MAX_DEPTH} deep under each other.`);
     }
@@ -118,6 +131,12 @@ export class Sessions {
     session.expiresAt = earlier(expiresAt, above?.expiresAt);
     await this.admit(session);
     return session;
+  }
+
+  /** None is made: a parent whose name is mistyped would allow everything. */
+  private async existing(bearer: SessionBearer, sessionId: string): Promise<Session> {
+    if (!this.open.has(sessionId) && !this.opening.has(sessionId)) await this.row(bearer, sessionId);
+    return this.enter(bearer, sessionId);
   }
 
   /** Members that are given replace the session's own. */
@@ -130,7 +149,7 @@ export class Sessions {
 
   /** What a caller without a session id gets: one lasting session of its principal. */
   ofPrincipal(bearer: SessionBearer): Session | Promise<Session> {
-    const id = bearer.sessionId ?? `default-${bearer.id}`;
+    const id = bearer.sessionId ?? defaultOf(bearer.id);
     return this.known(bearer, id) ?? this.enter(bearer, id);
   }
 
@@ -144,16 +163,28 @@ export class Sessions {
     if (session.lifetime === 'connection') this.holds.hold(session, socket);
   }
 
-  /** Used last first. */
-  list(ended: boolean): Promise<SessionRow[]> {
-    return this.store.list({ ended, limit: 1000 });
+  /** Those that the bearer may know of, used last first. */
+  list({ id, isAdmin }: SessionBearer, ended: boolean): Promise<SessionRow[]> {
+    return this.store.list({ ended, limit: 1000, ...(isAdmin ? {} : { owner: id }) });
   }
 
   /** @throws SESSION_NOT_FOUND for a stranger's as for a missing one. */
   async row(bearer: SessionBearer, sessionId: string): Promise<SessionRow> {
     const row = await this.store.get(sessionId);
-    if (row && isTheirs(bearer, { owner: row.owner, sessionId })) return row;
+    if (row && (bearer.isAdmin || isTheirs(bearer, { owner: row.owner, sessionId }))) return row;
     throw notFound(sessionId);
+  }
+
+  /** For whoever may change or end it: the session, opened. */
+  async manage(bearer: SessionBearer, sessionId: string): Promise<Session> {
+    const { owner } = await this.row(bearer, sessionId);
+    return this.enter(bearer.isAdmin ? { id: owner } : bearer, sessionId);
+  }
+
+  /** Ends all of a principal. */
+  async endAllOf(owner: string): Promise<void> {
+    const rows = await this.store.list({ owner, ended: false, limit: Number.MAX_SAFE_INTEGER });
+    for (const { id } of rows) await this.endById(id);
   }
 
   /** Ends a session for good, and those under it: who listens closes its calls and connections. */
@@ -163,16 +194,23 @@ export class Sessions {
     this.open.delete(sessionId);
     this.holds.forget(session);
     for (const listener of this.listeners.end) listener(session);
-    await this.store.end(sessionId, Date.now());
-    for (const child of await this.store.ids({ parent: sessionId })) {
-      const open = this.open.get(child.id);
-      await (open ? this.end(open) : this.store.end(child.id, Date.now()));
-    }
+    await this.endStored(sessionId);
   }
 
   close(): void {
     clearInterval(this.sweep);
     this.holds.close();
+  }
+
+  private async endStored(sessionId: string): Promise<void> {
+    for (const listener of this.listeners.gone) listener(sessionId);
+    await this.store.end(sessionId, Date.now());
+    for (const { id } of await this.store.ids({ parent: sessionId })) await this.endById(id);
+  }
+
+  private endById(sessionId: string): Promise<void> {
+    const open = this.open.get(sessionId);
+    return open ? this.end(open) : this.endStored(sessionId);
   }
 
   private load(bearer: SessionBearer, sessionId: string, lifetime: SessionLifetime): Promise<Session> {
@@ -218,16 +256,13 @@ export class Sessions {
   }
 
   private applyPolicy(session: Session): void {
-    session.effective = effectivePolicy(chainOf(session).map(({ policy }) => policy));
+    session.effective = effectivePolicy(chainOf(session), this.rightsOf(session.owner));
     for (const listener of this.listeners.policy) listener(session);
   }
 
   private async endExpired(): Promise<void> {
     try {
-      for (const { id } of await this.store.ids({ expiredBy: Date.now() })) {
-        const open = this.open.get(id);
-        await (open ? this.end(open) : this.store.end(id, Date.now()));
-      }
+      for (const { id } of await this.store.ids({ expiredBy: Date.now() })) await this.endById(id);
     } catch (error) {
       this.log.warn(`Sessions whose time is over were not ended: ${messageOf(error)}`);
     }

@@ -2,26 +2,30 @@ import { createHmac } from 'node:crypto';
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import { isObject } from '@mcpbridge/shared/json-rpc.js';
 import { type ToolResult, textResult } from '@mcpbridge/shared/tools.js';
+import { traceInMeta } from '@mcpbridge/shared/trace-context.js';
 import { HEADER } from '@mcpbridge/shared/wire.js';
+import type { Outgoing } from '../../outgoing/outgoing.js';
 import type { SessionToolRow } from '../../store/session-tool-store.js';
 import type { ProviderCall } from '../provider.js';
 
 /** `POST url` with the arguments as body, signed; whatever it answers becomes a result. Redirects are not followed. */
 export async function callBack(
   { definition: { name }, url, secret }: SessionToolRow,
-  { args, caller, signal }: ProviderCall,
+  { args, caller, signal, meta }: ProviderCall,
   maxBytes: number,
+  outgoing: Outgoing,
 ): Promise<ToolResult> {
   const body = JSON.stringify(args);
   const abort = new AbortController();
   const onAbort = () => abort.abort(signal.reason);
   signal.addEventListener('abort', onAbort);
   try {
-    const response = await fetch(url, {
+    const response = await outgoing.fetch(url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
         [HEADER.session]: caller.sessionId,
+        ...traceInMeta(meta),
         ...signatureOf(secret, body),
       },
       body,

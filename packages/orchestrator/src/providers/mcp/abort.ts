@@ -16,3 +16,12 @@ export function orAborted<T>(promise: Promise<T>, signal: CancelSignal): Promise
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }
+
+/** For libraries that take none but the real one. */
+export function abortSignalOf(signal: CancelSignal): AbortSignal {
+  const abort = new AbortController();
+  const onAbort = () => abort.abort(abortReason(signal));
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  return abort.signal;
+}

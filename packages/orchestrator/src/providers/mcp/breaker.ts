@@ -11,18 +11,23 @@ export interface Failure {
   retryAt: number;
 }
 
+interface LastFailure extends Failure {
+  /** False: the caller gains nothing from trying again; somebody has to change something first. */
+  retryable: boolean;
+}
+
 /**
  * Keeps a server that cannot be reached from being tried at every call: after a failed attempt, others fail at once
  * with the same reason until a pause is over, which doubles from one second to thirty.
  */
 export class Breaker {
   private failures = 0;
-  private last: Failure | undefined;
+  private last: LastFailure | undefined;
   /** The attempt that finds out whether the server is back; the others wait for its outcome. */
   private probe: Promise<unknown> | undefined;
 
   get failure(): Failure | undefined {
-    return this.last;
+    return this.last && { reason: this.last.reason, retryAt: this.last.retryAt };
   }
 
   /** Aborting `signal` ends the wait for somebody else's attempt; an attempt of one's own has to heed it itself. */
@@ -55,7 +60,7 @@ export class Breaker {
     if (this.failures === failuresBefore || !this.last) {
       const pause = Math.min(FIRST_MS * 2 ** this.failures, LONGEST_MS);
       this.failures += 1;
-      this.last = { reason: error.message, retryAt: Date.now() + pause };
+      this.last = { reason: error.message, retryable: error.retryable, retryAt: Date.now() + pause };
     }
     return new AppError(error.code, error.message, {
       cause: error.cause,
@@ -65,11 +70,10 @@ export class Breaker {
   }
 }
 
-function tooEarly({ reason, retryAt }: Failure): AppError {
+function tooEarly({ reason, retryable, retryAt }: LastFailure): AppError {
   const seconds = Math.ceil((retryAt - Date.now()) / 1000);
-  return new AppError('PROVIDER_UNAVAILABLE', `${reason} It is tried again in ${seconds} s.`, {
-    details: { retryAt },
-  });
+  const sentence = retryable ? `${reason} It is tried again in ${seconds} s.` : reason;
+  return new AppError('PROVIDER_UNAVAILABLE', sentence, { retryable, details: { retryAt } });
 }
 
 function outcome(probe: Promise<unknown>): Promise<unknown> {

@@ -1,18 +1,13 @@
-import { Cancel, type CancelSignal } from '@mcpbridge/shared/cancel.js';
-import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
+import { Cancel } from '@mcpbridge/shared/cancel.js';
+import { AppError } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import { META } from '@mcpbridge/shared/protocol.js';
-import type { ServerEntry } from '../../config/server-entry.js';
-import type { Opened } from '../provider.js';
-import { type Eras, shakeHands } from './handshake.js';
+import type { Caller, Opened } from '../provider.js';
+import { isBelow } from './log-levels.js';
 import { ModernSpeaker } from './modern.js';
-import { openTransport } from './open-transport.js';
-import { Peer, type RequestOptions } from './peer.js';
+import type { Peer, RequestOptions } from './peer.js';
 import type { Routing } from './routing.js';
-import type { SessionMemory } from './session-memory.js';
-import type { Transport, TransportContext } from './transport.js';
-
-export const START_TIMEOUT_MS = 30_000;
+import { forget, type SessionMemory } from './session-memory.js';
 
 /** An open connection to one upstream, of whatever era and transport. */
 export class Connection {
@@ -22,6 +17,7 @@ export class Connection {
   /** Under way while somebody wants to know whether it still answers. */
   examined: Promise<void> | undefined;
   private readonly modern: ModernSpeaker | undefined;
+  private lastCaller: Caller | undefined;
 
   constructor(
     server: string,
@@ -30,6 +26,7 @@ export class Connection {
     readonly routing: Routing,
     private readonly memory: SessionMemory,
   ) {
+    routing.memory = memory;
     if (opened.era === 'modern') this.modern = new ModernSpeaker(server, peer, opened, routing, memory);
     else this.remind();
   }
@@ -41,11 +38,76 @@ export class Connection {
 
   request(method: string, params?: JsonObject, options?: RequestOptions): Promise<unknown> {
     this.lastUsed = performance.now();
+    const caller = options?.origin?.caller;
+    if (caller !== this.lastCaller) this.meet(caller);
     const sent = params && withoutHopKeys(params);
+    if (method === 'resources/unsubscribe' && this.isStillHeard(params, caller)) return Promise.resolve({});
+    if (method === 'logging/setLevel') return this.setLevel(sent, options);
     const answer = this.modern
       ? this.modern.request(method, sent, options)
-      : this.peer.request(method, sent, options);
-    return method === 'tools/call' ? answer : this.remember(method, params, answer);
+      : this.legacyRequest(method, sent, options);
+    return method === 'tools/call' ? answer : this.remember(method, params, caller, answer);
+  }
+
+  private meet(caller: Caller | undefined): void {
+    this.lastCaller = caller;
+    if (caller && this.routing.caller === undefined) this.memory.users.set(caller.sessionId, caller);
+  }
+
+  /** Others who share the connection have subscribed to the same. */
+  private isStillHeard(params: JsonObject | undefined, caller: Caller | undefined): boolean {
+    const subscribed = this.memory.subscriptions.get(String(params?.uri)) ?? new Set();
+    const isAlone = ![...subscribed].some((sessionId) => sessionId !== caller?.sessionId);
+    if (isAlone || !caller) return false;
+    subscribed.delete(caller.sessionId);
+    return true;
+  }
+
+  /** What a legacy server says of its session counts for all that share it: the one that wants most is heard, the others' lines are held back here. */
+  private async setLevel(
+    params: JsonObject | undefined,
+    options: RequestOptions | undefined,
+  ): Promise<unknown> {
+    const level = params?.level;
+    const { memory } = this;
+    const isShared = this.routing.caller === undefined;
+    const isEnough = isShared && memory.logLevel !== undefined && !isBelow(level, memory.logLevel);
+    const isSent = !this.modern && !isEnough;
+    const result = isSent ? await this.peer.request('logging/setLevel', params, options) : {};
+    if (isSent) memory.logLevel = level;
+    const sessionId = options?.origin?.caller.sessionId;
+    if (sessionId !== undefined) memory.levels.set(sessionId, level);
+    return result;
+  }
+
+  /** A modern client says with each request which lines it wants; a legacy server is told once. */
+  private legacyRequest(
+    method: string,
+    params: JsonObject | undefined,
+    options: RequestOptions | undefined,
+  ): Promise<unknown> {
+    const level = options?.origin?.listener?.terms?.logLevel;
+    const { memory } = this;
+    const isNew = level !== undefined && level !== memory.logLevel && 'logging' in this.opened.capabilities;
+    if (!isNew || (memory.logLevel !== undefined && !isBelow(level, memory.logLevel)))
+      return this.peer.request(method, params, options);
+    memory.logLevel = level;
+    const told = this.peer.request('logging/setLevel', { level }).catch(() => {
+      // It has its own mind then; the call does not depend on it.
+    });
+    return told.then(() => this.peer.request(method, params, options));
+  }
+
+  /** One of those that share it is gone; what nobody else wants is not told any more. */
+  forgetSession(sessionId: string): void {
+    if (this.lastCaller?.sessionId === sessionId) this.lastCaller = undefined;
+    for (const uri of forget(this.memory, sessionId)) {
+      if (this.modern) this.modern.listen();
+      else
+        this.peer.request('resources/unsubscribe', { uri }).catch(() => {
+          // Then it goes on telling, and nobody hears it.
+        });
+    }
   }
 
   /** Whether it answers anything at all within `ms`, be it an error; false also when it breaks meanwhile. */
@@ -73,19 +135,29 @@ export class Connection {
     await this.peer.close();
   }
 
-  private async remember(method: string, params: JsonObject | undefined, answer: Promise<unknown>) {
+  private async remember(
+    method: string,
+    params: JsonObject | undefined,
+    caller: Caller | undefined,
+    answer: Promise<unknown>,
+  ): Promise<unknown> {
     const result = await answer;
-    if (method === 'logging/setLevel') this.memory.logLevel = params?.level;
-    else if (method === 'resources/subscribe') this.memory.subscriptions.add(String(params?.uri));
-    else if (method === 'resources/unsubscribe') this.memory.subscriptions.delete(String(params?.uri));
+    const { subscriptions } = this.memory;
+    const uri = String(params?.uri);
+    if (method === 'resources/subscribe')
+      subscriptions.set(uri, (subscriptions.get(uri) ?? new Set()).add(caller?.sessionId ?? ''));
+    else if (method === 'resources/unsubscribe') subscriptions.delete(uri);
     else return result;
-    if (method !== 'logging/setLevel') this.modern?.listen();
+    this.modern?.listen();
     return result;
   }
 
   private remind(): void {
     const { logLevel, subscriptions } = this.memory;
-    const again: [string, JsonObject][] = [...subscriptions].map((uri) => ['resources/subscribe', { uri }]);
+    const again: [string, JsonObject][] = [...subscriptions.keys()].map((uri) => [
+      'resources/subscribe',
+      { uri },
+    ]);
     if (logLevel !== undefined) again.push(['logging/setLevel', { level: logLevel }]);
     for (const [method, params] of again) {
       this.peer.request(method, params).catch(() => {
@@ -93,55 +165,6 @@ export class Connection {
       });
     }
   }
-}
-
-/** Connects and shakes hands within the server's start time; rejects with PROVIDER_UNAVAILABLE and the reason. */
-export async function openConnection(
-  entry: ServerEntry,
-  context: TransportContext,
-  routing: Routing,
-  memory: SessionMemory,
-  hooks: StartHooks,
-): Promise<Connection> {
-  const { id, startTimeoutMs: ms = START_TIMEOUT_MS } = entry;
-  const controller = new Cancel();
-  const late = new AppError('PROVIDER_UNAVAILABLE', `Server "${id}" was not ready within ${ms / 1000} s.`);
-  const timer = setTimeout(() => controller.abort(late), ms);
-  const onOver = () => controller.abort(hooks.over.reason);
-  hooks.over.addEventListener('abort', onOver);
-  let transport: Transport | undefined;
-  try {
-    transport = await openTransport(entry, context, controller.signal);
-    const peer = new Peer(transport, routing);
-    const opened = await shakeHands(id, peer, transport, routing, controller.signal, hooks.eras);
-    return new Connection(id, peer, opened, routing, memory);
-  } catch (error) {
-    if (transport) hooks.leaving(transport.close());
-    throw startFailure(id, error, context.words.lines);
-  } finally {
-    clearTimeout(timer);
-    hooks.over.removeEventListener('abort', onOver);
-  }
-}
-
-interface StartHooks {
-  eras: Eras;
-  /** Ends the start. */
-  over: CancelSignal;
-  /** Hears of the end of a connection that did not get ready, which may take longer than the bad news. */
-  leaving(ended: Promise<void>): void;
-}
-
-function startFailure(server: string, thrown: unknown, words: readonly string[]): AppError {
-  const error =
-    thrown instanceof AppError
-      ? thrown
-      : new AppError('PROVIDER_UNAVAILABLE', `Server "${server}" could not be started: ${messageOf(thrown)}`);
-  if (error.code === 'CALL_CANCELLED') return error;
-  const said = error.code === 'CONNECTION_LOST' || words.length === 0 ? '' : ` It said: ${words.join(' | ')}`;
-  const { cause, details } = error;
-  const retryable = error.code === 'PROVIDER_UNAVAILABLE' ? error.retryable : true;
-  return new AppError('PROVIDER_UNAVAILABLE', error.message + said, { cause, details, retryable });
 }
 
 /** Keys of `_meta` that speak of the client's own connection; ours to the upstream has its own. */

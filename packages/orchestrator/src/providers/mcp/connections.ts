@@ -14,13 +14,30 @@ export const COMMON = '';
 
 interface Slot {
   readonly key: string;
+  /** Whose session, or whose connection, it is. */
+  owner?: string | undefined;
   readonly memory: SessionMemory;
   connection?: Connection | undefined;
   /** Twenty first calls wait for one connect. */
-  opening?: Promise<Connection> | undefined;
+  opening?: Opening | undefined;
   idle?: NodeJS.Timeout;
   /** Aborted when its session is over: it ends a connect under way. */
   readonly over: Cancel;
+}
+
+interface Opening {
+  connection: Promise<Connection>;
+  waiting: number;
+  readonly queue: Queue;
+  readonly leaveQueue: Cancel;
+}
+
+/** What a start may have to go through first: the wait for a place among all processes. */
+export interface Queue {
+  /** Aborted when nobody wants the place any more. */
+  readonly signal: CancelSignal;
+  /** While it waits: what to tell a call that has no more time for it. */
+  noRoom: ((late: AppError) => AppError) | undefined;
 }
 
 interface PoolOptions {
@@ -32,6 +49,7 @@ interface PoolOptions {
     caller: Caller | undefined,
     memory: SessionMemory,
     over: CancelSignal,
+    queue: Queue,
   ): Promise<Connection>;
   /** A connection that shall stay although nothing uses it. */
   mustStay(key: string, connection: Connection): boolean;
@@ -62,19 +80,33 @@ export class Connections implements RoomMaker {
     return this.slots.get(key)?.connection;
   }
 
+  allReady(): Connection[] {
+    return [...this.slots.values()].flatMap(({ connection }) => connection ?? []);
+  }
+
   /** What the session told the server, also before its connection is open. */
   memory(key: string): SessionMemory {
     return this.slotOf(key).memory;
+  }
+
+  /** What all sessions told, also those whose connection is not open. */
+  allMemories(): SessionMemory[] {
+    return [...this.slots.values()].map(({ memory }) => memory);
+  }
+
+  /** How many are open or being opened. */
+  get inUse(): number {
+    let count = 0;
+    for (const slot of this.slots.values()) if (slot.connection || slot.opening) count += 1;
+    return count;
   }
 
   /** Opens it when there is none. An abort ends the wait, not the connect, for which others may wait too. */
   get(key: string, caller: Caller | undefined, signal?: CancelSignal): Promise<Connection> {
     const slot = this.slotOf(key);
     if (slot.connection) return Promise.resolve(slot.connection);
-    slot.opening ??= this.open(slot, caller).finally(() => {
-      slot.opening = undefined;
-    });
-    return signal ? orAborted(slot.opening, signal) : slot.opening;
+    slot.opening ??= this.startOpening(slot, caller);
+    return this.wait(slot, slot.opening, signal);
   }
 
   /** It takes no new requests; the next use opens another. False when it was not in use any more. */
@@ -96,11 +128,17 @@ export class Connections implements RoomMaker {
 
   /** All connections end as soon as nothing runs on them; resolves when the last one has. */
   async retire(): Promise<void> {
-    await Promise.all([...this.slots.values()].map((slot) => this.letGo(slot)));
+    await this.renew(() => true);
     if (this.outgoing.size === 0) return;
     await new Promise<void>((resolve) => {
       this.whenAllGone = resolve;
     });
+  }
+
+  /** Those of that owner end as soon as nothing runs on them; the next use opens others. */
+  async renew(isWhose: (owner: string | undefined) => boolean): Promise<void> {
+    const slots = [...this.slots.values()].filter((slot) => isWhose(slot.owner));
+    await Promise.all(slots.map((slot) => this.letGo(slot)));
   }
 
   idleSince(): number | undefined {
@@ -117,7 +155,7 @@ export class Connections implements RoomMaker {
     if (!slot) return;
     this.slots.delete(key);
     slot.over.abort(reason);
-    await slot.opening?.catch(() => {
+    await slot.opening?.connection.catch(() => {
       // Whoever asked for it hears of the failure.
     });
     const connection = this.clear(slot);
@@ -141,16 +179,56 @@ export class Connections implements RoomMaker {
   private slotOf(key: string): Slot {
     let slot = this.slots.get(key);
     if (!slot) {
-      slot = { key, memory: { logLevel: undefined, subscriptions: new Set() }, over: new Cancel() };
+      slot = {
+        key,
+        memory: { logLevel: undefined, levels: new Map(), subscriptions: new Map(), users: new Map() },
+        over: new Cancel(),
+      };
       this.slots.set(key, slot);
     }
     return slot;
   }
 
-  private async open(slot: Slot, caller: Caller | undefined): Promise<Connection> {
+  private startOpening(slot: Slot, caller: Caller | undefined): Opening {
+    slot.owner = caller?.owner;
+    const leaveQueue = new Cancel();
+    const queue: Queue = { signal: leaveQueue.signal, noRoom: undefined };
+    const onOver = () => leaveQueue.abort(slot.over.reason);
+    slot.over.signal.addEventListener('abort', onOver);
+    const connection = this.open(slot, caller, queue).finally(() => {
+      slot.over.signal.removeEventListener('abort', onOver);
+      if (slot.opening === opening) slot.opening = undefined;
+    });
+    // Whoever still waits for it hears of its failure.
+    connection.catch(() => undefined);
+    const opening: Opening = { connection, waiting: 0, queue, leaveQueue };
+    return opening;
+  }
+
+  private async wait(slot: Slot, opening: Opening, signal: CancelSignal | undefined): Promise<Connection> {
+    const { connection, queue } = opening;
+    opening.waiting += 1;
+    try {
+      return await (signal ? orAborted(connection, signal) : connection);
+    } catch (error) {
+      const isLate = error instanceof AppError && error.code === 'CALL_TIMEOUT';
+      throw isLate && queue.noRoom ? queue.noRoom(error) : error;
+    } finally {
+      opening.waiting -= 1;
+      if (opening.waiting === 0 && queue.noRoom) this.leaveQueue(slot, opening);
+    }
+  }
+
+  /** Nobody waits any more; who comes next begins anew. */
+  private leaveQueue(slot: Slot, opening: Opening): void {
+    if (slot.opening === opening) slot.opening = undefined;
+    opening.leaveQueue.abort(new AppError('CALL_CANCELLED', 'Nobody waits for it any more.'));
+  }
+
+  private async open(slot: Slot, caller: Caller | undefined, queue: Queue): Promise<Connection> {
     this.makeRoom();
     const { key, memory, over } = slot;
-    const connect = () => this.options.connect(key, caller, memory, over.signal);
+    const connect = () => this.options.connect(key, caller, memory, over.signal, queue);
     const connection = await this.breaker.run(connect, over.signal);
     slot.connection = connection;
     // Whoever ended the session closes what is there now.
@@ -161,8 +239,7 @@ export class Connections implements RoomMaker {
 
   private makeRoom(): void {
     const { server, maxConnections } = this.options;
-    const inUse = [...this.slots.values()].filter((slot) => slot.connection || slot.opening);
-    if (inUse.length < maxConnections) return;
+    if (this.inUse < maxConnections) return;
     const oldest = this.idlest(({ key }) => key !== COMMON);
     if (!oldest) {
       throw new AppError(
@@ -184,7 +261,7 @@ export class Connections implements RoomMaker {
   }
 
   private async letGo(slot: Slot): Promise<void> {
-    await slot.opening?.catch(() => {
+    await slot.opening?.connection.catch(() => {
       // Whoever asked for it hears of the failure.
     });
     // Whoever waited for it gets to use it.

@@ -58,6 +58,7 @@ export async function shakeHands(
       return opened;
     } catch (error) {
       if (signal.aborted || (era === 'legacy' && !(error instanceof RpcFailure))) throw error;
+      if (saysNothingOfEras(error)) throw error;
       eras.refused(era);
       refusal ??= error;
       if (peer.isClosed) throw error;
@@ -65,6 +66,13 @@ export async function shakeHands(
   }
   const sentence = `Server "${server}" refused to open a connection: ${messageOf(refusal)}`;
   throw new AppError('PROVIDER_UNAVAILABLE', sentence, { cause: refusal });
+}
+
+/** Who is wanted, or that something is broken, is no evidence of an era (2026-07-28, versioning). */
+function saysNothingOfEras(error: unknown): boolean {
+  if (!(error instanceof AppError)) return false;
+  const status = isObject(error.details) ? Number(error.details.status) : 0;
+  return error.code.startsWith('SIGN_IN_') || status === 401 || status === 403;
 }
 
 async function initialize(

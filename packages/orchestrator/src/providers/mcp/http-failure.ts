@@ -50,7 +50,10 @@ function explainStatus(server: string, url: URL, status: number, text: string, c
   const said = text === '' ? '' : `: ${text.slice(0, MAX_TEXT)}`;
   const details = { status };
   if (status === 401 || status === 403) {
-    const sentence = `Server "${server}" answered ${status}: its key is missing or not valid; see its "headers".`;
+    const isNew = messageOf(cause).includes('after re-authentication');
+    const sentence = isNew
+      ? `Server "${server}" answered 401 to a token that its login service had just issued: the token may be meant for another address, or the clocks of both differ.`
+      : `Server "${server}" answered ${status}: its key is missing or not valid; see its "headers".`;
     return new AppError('PROVIDER_UNAVAILABLE', sentence, { cause, details, retryable: false });
   }
   if (status === 429 || status === 503) {

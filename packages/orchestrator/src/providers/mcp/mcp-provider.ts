@@ -2,8 +2,9 @@ import { Cancel, type CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import { paramHeaders } from '@mcpbridge/shared/param-headers.js';
-import type { Era } from '@mcpbridge/shared/protocol.js';
+import type { Hide } from '@mcpbridge/shared/secrets.js';
 import type { ToolResult } from '@mcpbridge/shared/tools.js';
+import { traceInMeta } from '@mcpbridge/shared/trace-context.js';
 import type { ServerEntry } from '../../config/server-entry.js';
 import type { Log } from '../../log.js';
 import type { Settings } from '../../settings.js';
@@ -17,39 +18,37 @@ import type {
   RelayOptions,
   ToolList,
 } from '../provider.js';
-import { orAborted } from './abort.js';
 import { Bounds } from './bounds.js';
 import { Comeback } from './comeback.js';
-import { type Connection, openConnection, START_TIMEOUT_MS } from './connection.js';
+import type { Connection } from './connection.js';
 import { COMMON, Connections } from './connections.js';
-import type { Eras } from './handshake.js';
+import type { Credentials } from './credentials.js';
 import { LineRing } from './line-ring.js';
 import { listTools } from './lists.js';
+import { Liveness } from './liveness.js';
+import { isBelow } from './log-levels.js';
+import { type ConnectionEvents, Opener } from './opener.js';
 import type { ProcessPlaces } from './process-places.js';
-import { Routing } from './routing.js';
+import { changesNothing, isRepeatable, lostDuring } from './repeats.js';
+import type { Routing } from './routing.js';
 import { type ListChangedListener, ServerTools } from './server-tools.js';
-import type { SessionMemory } from './session-memory.js';
+import { forget } from './session-memory.js';
+import { startTimeoutOf } from './start-limit.js';
 import { Trouble } from './trouble.js';
 
 const STDERR_LINES = 200;
-const LAST_WORDS = 3;
 const MAX_CONNECTIONS = 64;
-/** A server that answers nothing for so long after a call's deadline has stopped working. */
-const ANSWERS_WITHIN_MS = 3000;
-/** Over a network: after so long without use a connection may be gone without a sign of it. */
-const TRUSTED_MS = 30_000;
-const REMOTE_ANSWERS_WITHIN_MS = 5000;
-/** Requests that change nothing, or nothing more when they come twice. */
-const READS =
-  /^(tools\/list|resources\/|prompts\/|completion\/|logging\/|ping$|tasks\/(get|list|result|cancel)$)/;
-
 export interface McpProviderOptions
   extends Pick<Settings, 'env' | 'home' | 'idleTimeoutMs' | 'maxMessageBytes'> {
   log: Log;
+  /** Blanks secrets in what the server says for people, its last words included. */
+  hide?: Hide;
   /** Connections, and so processes, that this server may have at once. */
   maxConnections?: number;
   /** Shared by all servers. */
   places: ProcessPlaces;
+  /** What connections to that server carry, of that principal; without one: the connection that belongs to nobody. */
+  credentialsOf?(entry: ServerEntry, owner: string | undefined): Credentials | undefined;
   /** Milliseconds without use after which a connection over a network is asked whether it still answers. */
   trustedMs?: number;
 }
@@ -59,6 +58,8 @@ export class McpProvider implements McpRelay {
   readonly kind = 'mcp';
   readonly id: string;
   private readonly pool: Connections;
+  private readonly opener: Opener;
+  private readonly liveness: Liveness;
   private readonly tools: ServerTools;
   private readonly lines = new LineRing(STDERR_LINES);
   private readonly bounds: Bounds;
@@ -73,10 +74,8 @@ export class McpProvider implements McpRelay {
   /** Why it takes no calls. */
   private refusal: AppError | undefined;
   private isStopped = false;
-  /** Found out once, for the life of this configuration. */
-  private readonly refusedEras = new Set<Era>();
-  /** What the latest connection was told. */
-  about: Opened | undefined;
+  /** Why nobody is signed in for all of its users any more. */
+  private signInReason: string | undefined;
 
   constructor(
     private readonly entry: ServerEntry,
@@ -89,10 +88,22 @@ export class McpProvider implements McpRelay {
       server: entry.id,
       idleTimeoutMs: options.idleTimeoutMs,
       maxConnections: options.maxConnections ?? MAX_CONNECTIONS,
-      connect: (key, caller, memory, over) => this.connect(key, caller, memory, over),
-      mustStay: (key, { opened }) => key === COMMON && announcesTools(opened),
+      connect: (...start) => this.opener.open(...start),
+      mustStay: (key, { opened }) => key === COMMON && (announcesTools(opened) || isKeptOpen(entry)),
     });
     options.places.join(this.pool);
+    this.liveness = new Liveness(entry, (connection, ms) => this.silent(connection, ms), options.trustedMs);
+    const credentialsOf = (owner: string | undefined) => options.credentialsOf?.(entry, owner);
+    this.opener = new Opener(
+      entry,
+      { ...options, credentialsOf, bounds: this.bounds, said: this.said },
+      this.events(),
+    );
+  }
+
+  /** What the latest connection was told. */
+  get about(): Opened | undefined {
+    return this.opener.about;
   }
 
   get listed(): ToolList | undefined {
@@ -108,6 +119,7 @@ export class McpProvider implements McpRelay {
     if (this.isStopped) return { state: 'stopped' };
     if (this.pool.failure) return { state: 'failed', ...this.pool.failure };
     const next = this.comeback.at === undefined ? {} : { retryAt: this.comeback.at };
+    if (this.signInReason !== undefined) return { state: 'failed', reason: this.signInReason };
     if (this.tools.failure !== undefined) return { state: 'failed', reason: this.tools.failure, ...next };
     if (!this.listed) return { state: 'starting' };
     const { reason } = this.trouble;
@@ -134,26 +146,53 @@ export class McpProvider implements McpRelay {
     }
   }
 
-  async call({ caller, tool, args, meta, more, signal, listener }: ProviderCall): Promise<ToolResult> {
+  async call({
+    caller,
+    tool,
+    args,
+    meta,
+    more,
+    signal,
+    listener,
+    onQueued,
+  }: ProviderCall): Promise<ToolResult> {
     const params: JsonObject = more
       ? { ...more, name: tool, arguments: args }
       : { name: tool, arguments: args };
     if (meta) params._meta = meta;
     const repeatable = () => isRepeatable(this.tools.find(caller.sessionId, tool)?.annotations);
     const origin = { caller, listener };
-    const result = await this.using(caller, signal, tool, repeatable, (connection) => {
-      const schema =
-        connection.opened.era === 'modern' ? this.tools.find(caller.sessionId, tool)?.inputSchema : undefined;
-      return connection.request('tools/call', params, {
-        signal,
-        origin,
-        headers: schema && paramHeaders(schema, args),
-      });
-    });
+    const result = await this.using(
+      caller,
+      signal,
+      tool,
+      repeatable,
+      (connection) => {
+        const schema =
+          connection.opened.era === 'modern'
+            ? this.tools.find(caller.sessionId, tool)?.inputSchema
+            : undefined;
+        return connection.request('tools/call', params, {
+          signal,
+          origin,
+          headers: this.headersOf(meta, schema && paramHeaders(schema, args)),
+        });
+      },
+      onQueued,
+    );
     if (!isObject(result)) {
       throw new AppError('PROVIDER_ERROR', `Server "${this.id}" answered "${tool}" with no result.`);
     }
     return result;
+  }
+
+  /** Over HTTP a trace goes on in the headers as well: whatever stands before the server reads only these. */
+  private headersOf(
+    meta: JsonObject | undefined,
+    headers: Record<string, string> | undefined,
+  ): Record<string, string> | undefined {
+    const trace = this.entry.transport.kind === 'http' ? traceInMeta(meta) : undefined;
+    return trace ? { ...headers, ...trace } : headers;
   }
 
   request(
@@ -167,15 +206,21 @@ export class McpProvider implements McpRelay {
       caller,
       signal,
       method,
-      () => READS.test(method),
+      () => changesNothing(method),
       (connection) => connection.request(method, params, options),
     );
   }
 
   async setLogLevel(caller: Caller, level: unknown, options: RelayOptions): Promise<void> {
     const key = this.keyOf(caller);
-    if (this.pool.ready(key)) await this.request(caller, 'logging/setLevel', { level }, options);
-    else this.pool.memory(key).logLevel = level;
+    if (this.pool.ready(key)) {
+      await this.request(caller, 'logging/setLevel', { level }, options);
+      return;
+    }
+    const memory = this.pool.memory(key);
+    memory.levels.set(caller.sessionId, level);
+    if (key === caller.sessionId || memory.logLevel === undefined || isBelow(level, memory.logLevel))
+      memory.logLevel = level;
   }
 
   /** Goes to the session's own connection if there is one: what nobody has heard needs no correction. */
@@ -199,8 +244,21 @@ export class McpProvider implements McpRelay {
     const reason = new AppError('CALL_CANCELLED', 'The session ended.');
     this.tools.forget(sessionId);
     if (this.entry.isolation === 'session') return this.pool.end(sessionId, reason);
-    const common = this.pool.ready(COMMON);
-    common?.peer.cancelAll((origin) => origin?.caller.sessionId === sessionId, reason);
+    for (const connection of this.pool.allReady()) {
+      connection.forgetSession(sessionId);
+      connection.peer.cancelAll((origin) => origin?.caller.sessionId === sessionId, reason);
+    }
+    for (const memory of this.pool.allMemories()) forget(memory, sessionId);
+  }
+
+  /**
+   * Other credentials from now on, of that principal or (undefined) of all: what carries the old ones takes nothing new,
+   * and ends when its calls have.
+   */
+  async changeCredentials(owner: string | undefined): Promise<void> {
+    this.signInReason = undefined;
+    // Lists are read with somebody's account, too.
+    await this.pool.renew((whose) => owner === undefined || whose === owner || whose === undefined);
   }
 
   /** Ends every connection; calls fail until `start`. */
@@ -210,7 +268,8 @@ export class McpProvider implements McpRelay {
       retryable: false,
     });
     this.comeback.forget();
-    await this.pool.endAll(new AppError('CALL_CANCELLED', `Server "${this.id}" is being stopped.`));
+    const reason = new AppError('CALL_CANCELLED', `Server "${this.id}" is being stopped.`);
+    await Promise.all([this.pool.endAll(reason), this.opener.endSpares()]);
   }
 
   /** Usable again, at once and whatever failed before. */
@@ -219,6 +278,7 @@ export class McpProvider implements McpRelay {
     this.refusal = undefined;
     this.pool.forgive();
     this.trouble.forget();
+    this.signInReason = undefined;
     this.comeback.forget();
     return this.refresh();
   }
@@ -227,12 +287,14 @@ export class McpProvider implements McpRelay {
     const sentence = `Server "${this.id}" was changed in the configuration while the call was on its way; call again.`;
     this.refusal = new AppError('PROVIDER_UNAVAILABLE', sentence);
     this.comeback.forget();
+    void this.opener.endSpares();
     await this.pool.retire();
     await this.close();
   }
 
   async close(): Promise<void> {
     this.options.places.leave(this.pool);
+    this.opener.close();
     await this.stop();
   }
 
@@ -246,18 +308,20 @@ export class McpProvider implements McpRelay {
     what: string,
     repeatable: () => boolean,
     use: (connection: Connection) => Promise<T>,
+    onQueued?: (ms: number) => void,
   ): Promise<T> {
     this.refuseIfEnded();
     const key = this.keyOf(caller);
-    const connection = this.trusted(key) ?? (await this.connected(key, caller, signal));
-    if (caller && key !== COMMON) connection.routing.caller = caller;
+    const connection = this.trusted(key) ?? (await this.connected(key, caller, signal, onQueued));
+    if (caller && key === caller.sessionId) connection.routing.caller = caller;
     try {
       const result = await use(connection);
       this.trouble.over();
       return result;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      if (error.code === 'CALL_TIMEOUT') void this.examine(connection, ANSWERS_WITHIN_MS);
+      if (error.code === 'SIGN_IN_NEEDED' && !this.isPersonal) this.signInReason = error.message;
+      if (error.code === 'CALL_TIMEOUT') this.liveness.doubt(connection);
       const neverStarted = error.retryable && this.pool.ready(key) !== connection;
       if (!neverStarted && !(error.code === 'CONNECTION_LOST' && repeatable())) throw lostDuring(what, error);
       this.refuseIfEnded();
@@ -268,8 +332,16 @@ export class McpProvider implements McpRelay {
     }
   }
 
+  /** Never the same for two principals where each signs in for itself. */
   private keyOf(caller: Caller | undefined): string {
-    return caller !== undefined && this.entry.isolation === 'session' ? caller.sessionId : COMMON;
+    if (caller === undefined) return COMMON;
+    if (this.entry.isolation === 'session') return caller.sessionId;
+    return this.isPersonal ? `of ${caller.owner ?? ''}` : COMMON;
+  }
+
+  private get isPersonal(): boolean {
+    const { transport } = this.entry;
+    return 'oauth' in transport && transport.oauth?.per === 'principal';
   }
 
   private refuseIfEnded(): void {
@@ -279,34 +351,26 @@ export class McpProvider implements McpRelay {
   /** The open connection, unless it may have died unnoticed: the way of nearly every call. */
   private trusted(key: string): Connection | undefined {
     const connection = this.pool.ready(key);
-    if (!connection || this.entry.transport.kind === 'stdio' || this.entry.transport.kind === 'docker')
-      return connection;
-    const { trustedMs = TRUSTED_MS } = this.options;
-    return performance.now() - connection.lastUsed < trustedMs || !connection.peer.isIdle
-      ? connection
-      : undefined;
+    return connection && this.liveness.trusts(connection) ? connection : undefined;
   }
 
   private async connected(
     key: string,
     caller: Caller | undefined,
     signal: CancelSignal,
+    onQueued?: (ms: number) => void,
   ): Promise<Connection> {
-    const connection = this.pool.ready(key);
-    if (connection) await orAborted(this.examine(connection, REMOTE_ANSWERS_WITHIN_MS), signal);
-    return this.pool.get(key, caller, signal);
+    const since = performance.now();
+    try {
+      const connection = this.pool.ready(key);
+      if (connection) await this.liveness.probe(connection, signal);
+      return await this.pool.get(key, caller, signal);
+    } finally {
+      onQueued?.(performance.now() - since);
+    }
   }
 
-  /** Asks whether it still answers, once for all who want to know; one that does not is replaced at its next use. */
-  private examine(connection: Connection, ms: number): Promise<void> {
-    connection.examined ??= this.replaceIfSilent(connection, ms).finally(() => {
-      connection.examined = undefined;
-    });
-    return connection.examined;
-  }
-
-  private async replaceIfSilent(connection: Connection, ms: number): Promise<void> {
-    if (connection.peer.isClosed || (await connection.answers(ms)) || connection.peer.isClosed) return;
+  private silent(connection: Connection, ms: number): void {
     this.trouble.note(
       `Server "${this.id}" answered nothing for ${ms / 1000} s; its connection was given up.`,
     );
@@ -321,67 +385,22 @@ export class McpProvider implements McpRelay {
     this.comeback.plan({ livedMs: performance.now() - openedAt });
   }
 
-  private async connect(
-    key: string,
-    caller: Caller | undefined,
-    memory: SessionMemory,
-    over: CancelSignal,
-  ): Promise<Connection> {
-    const { env, home, maxMessageBytes, log, places } = this.options;
-    const words = new LineRing(LAST_WORDS, this.said);
-    const context = { env, home, maxMessageBytes, log, words, bounds: this.bounds };
-    const { startTimeoutMs: ms = START_TIMEOUT_MS, transport } = this.entry;
-    const isProcess = transport.kind === 'stdio' || transport.kind === 'docker';
-    const giveBack = isProcess ? await places.take(this.id, ms, over) : () => {};
-    let connection: Connection | undefined;
-    let leaving: Promise<void> | undefined;
-    const routing = new Routing(this.id, key === COMMON ? undefined : caller, {
-      toolsChanged: (from) => this.tools.changed(from.caller?.sessionId, () => !this.refusal),
-      dropped: () => log.debug(`Server "${this.id}": a message that belongs to no call was dropped.`),
-      bounded: (what, reason) => this.bounds.note(what, reason),
-      spent: (from) => this.forget(from),
-      closed: (from, reason) => {
-        if (this.forget(from) && connection) this.lost(connection, reason);
-        this.pool.gone(from);
-        // Its processes may outlive it for a moment.
-        void connection?.close(reason).finally(giveBack);
-      },
-    });
-    try {
-      connection = await openConnection(this.entry, context, routing, memory, {
-        eras: this.erasFor(key === COMMON ? this.usualEra : (caller?.era ?? 'legacy')),
-        over,
-        leaving: (ended) => {
-          leaving = this.pool.leave(ended);
-        },
-      });
-    } catch (error) {
-      void Promise.resolve(leaving).finally(giveBack);
-      throw error;
-    }
-    this.about = connection.opened;
-    return connection;
+  private events(): ConnectionEvents {
+    return {
+      toolsChanged: (sessionId) => this.tools.changed(sessionId, () => !this.refusal),
+      spent: (routing) => this.forget(routing),
+      lost: (connection, reason) => this.lost(connection, reason),
+      gone: (routing) => this.pool.gone(routing),
+      leaving: (ended) => this.pool.leave(ended),
+      isWanted: () => !this.refusal,
+      roomFor: () => (this.options.maxConnections ?? MAX_CONNECTIONS) - this.pool.inUse,
+    };
   }
 
   private lost(connection: Connection, reason: AppError): void {
     this.options.log.warn(reason.message);
     this.trouble.note(reason.message);
     this.loseCommon(connection);
-  }
-
-  /**
-   * Of the connection that is nobody's. Over HTTP a legacy server refuses the question of the modern era at once; a
-   * program on stdio may wait for it in vain, or end.
-   */
-  private get usualEra(): Era {
-    return this.entry.transport.kind === 'http' ? 'modern' : 'legacy';
-  }
-
-  private erasFor(preferred: Era): Eras {
-    const both: Era[] = preferred === 'modern' ? ['modern', 'legacy'] : ['legacy', 'modern'];
-    const order = both.filter((era) => !this.refusedEras.has(era));
-    // A server that refused both may have been replaced by a better one.
-    return { order: order.length > 0 ? order : both, refused: (era) => this.refusedEras.add(era) };
   }
 
   /** False for a connection that was on its way out already. */
@@ -394,7 +413,7 @@ export class McpProvider implements McpRelay {
 
   private async readTools(key: string): Promise<ToolList | undefined> {
     this.refuseIfEnded();
-    const { startTimeoutMs: ms = START_TIMEOUT_MS } = this.entry;
+    const ms = startTimeoutOf(this.entry);
     const patience = new Cancel();
     const sentence = `Server "${this.id}" did not list its tools within ${ms / 1000} s.`;
     const connection =
@@ -409,22 +428,16 @@ export class McpProvider implements McpRelay {
       );
     } finally {
       clearTimeout(timer);
-      if (patience.aborted) void this.examine(connection, ANSWERS_WITHIN_MS);
+      if (patience.aborted) this.liveness.doubt(connection);
     }
   }
 }
 
-function isRepeatable(annotations: unknown): boolean {
-  return isObject(annotations) && (annotations.readOnlyHint === true || annotations.idempotentHint === true);
+/** The one connection of a shared server that is to be warm. */
+function isKeptOpen({ isolation, warm = 0 }: ServerEntry): boolean {
+  return isolation === 'shared' && warm > 0;
 }
 
 function announcesTools({ capabilities }: Opened): boolean {
   return isObject(capabilities.tools) && capabilities.tools.listChanged === true;
-}
-
-/** Names the tool, which the connection did not know. */
-function lostDuring(what: string, error: unknown): unknown {
-  if (!(error instanceof AppError) || error.code !== 'CONNECTION_LOST') return error;
-  const { cause, details } = error;
-  return new AppError('CONNECTION_LOST', `"${what}" was cut off: ${error.message}`, { cause, details });
 }

@@ -4,6 +4,7 @@ import { isObject, type JsonObject, RpcFailure } from '@mcpbridge/shared/json-rp
 import { META } from '@mcpbridge/shared/protocol.js';
 import type { ModernTerms, Opened } from '../provider.js';
 import { modernMeta } from './handshake.js';
+import type { Origin } from './origin.js';
 import type { Peer, RequestOptions } from './peer.js';
 import type { Routing } from './routing.js';
 import type { SessionMemory } from './session-memory.js';
@@ -28,14 +29,14 @@ export class ModernSpeaker {
   }
 
   async request(method: string, params: JsonObject = {}, options: RequestOptions = {}): Promise<unknown> {
-    if (method === 'ping' || method === 'logging/setLevel') return {};
+    if (method === 'ping') return {};
     if (method === 'resources/subscribe' || method === 'resources/unsubscribe') return {};
     if (!this.listening) this.listen();
     const terms = options.origin?.listener?.terms;
     if (terms) return this.peer.request(method, this.inTermsOf(terms, params), options);
     let sent = params;
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const result = await this.peer.request(method, this.enveloped(sent), options);
+      const result = await this.peer.request(method, this.enveloped(sent, options.origin), options);
       if (!isObject(result) || result.resultType !== 'input_required') return result;
       const inputResponses = await this.answers(result.inputRequests, options);
       sent = { ...params, inputResponses };
@@ -70,13 +71,17 @@ export class ModernSpeaker {
     if (isObject(tools) && tools.listChanged) wanted.toolsListChanged = true;
     if (isObject(prompts) && prompts.listChanged) wanted.promptsListChanged = true;
     if (isObject(resources) && resources.listChanged) wanted.resourcesListChanged = true;
-    if (this.memory.subscriptions.size > 0) wanted.resourceSubscriptions = [...this.memory.subscriptions];
+    if (this.memory.subscriptions.size > 0)
+      wanted.resourceSubscriptions = [...this.memory.subscriptions.keys()];
     return wanted;
   }
 
-  private enveloped(params: JsonObject): JsonObject {
-    const own = modernMeta(this.routing.capabilities, this.routing.hello?.clientInfo);
-    if (this.memory.logLevel !== undefined) own[META.logLevel] = this.memory.logLevel;
+  /** On a shared connection, too, a caller is who it is and hears what it wants to. */
+  private enveloped(params: JsonObject, origin?: Origin): JsonObject {
+    const { capabilities, hello } = origin?.caller ?? this.routing;
+    const own = modernMeta(capabilities, hello?.clientInfo);
+    const level = origin && this.memory.levels.get(origin.caller.sessionId);
+    if (level !== undefined) own[META.logLevel] = level;
     return { ...params, _meta: { ...own, ...(isObject(params._meta) ? params._meta : undefined) } };
   }
 

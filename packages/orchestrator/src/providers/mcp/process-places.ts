@@ -27,6 +27,14 @@ export class ProcessPlaces {
 
   constructor(private readonly limit: number) {}
 
+  get takenCount(): number {
+    return this.taken;
+  }
+
+  get waitingCount(): number {
+    return this.waiting.length;
+  }
+
   join(maker: RoomMaker): void {
     this.makers.add(maker);
   }
@@ -40,8 +48,33 @@ export class ProcessPlaces {
    * closed. Answers how to give it back; rejects with TOO_MANY_PROCESSES after `ms`, or with the reason of the abort.
    */
   async take(server: string, ms: number, signal: CancelSignal): Promise<() => void> {
-    if (this.taken < this.limit) this.taken += 1;
-    else await this.wait(server, ms, signal);
+    if (!this.hasRoom) await this.wait(server, ms, signal);
+    else this.taken += 1;
+    return this.returning();
+  }
+
+  /** One if there is one free that nobody waits for. */
+  takeFree(): (() => void) | undefined {
+    if (!this.hasRoom) return undefined;
+    this.taken += 1;
+    return this.returning();
+  }
+
+  get hasRoom(): boolean {
+    return this.taken < this.limit;
+  }
+
+  /** `within`: the time in which there was no room. */
+  noRoom(server: string, within: string, cause?: Error): AppError {
+    return new AppError(
+      'TOO_MANY_PROCESSES',
+      `Server "${server}" could not be started within ${within}: all ${this.limit} processes that may run at once ` +
+        '(MAX_UPSTREAM_PROCESSES) are in use; try again when a call has ended.',
+      { cause, details: { limit: this.limit, waiting: this.waiting.length } },
+    );
+  }
+
+  private returning(): () => void {
     let isMine = true;
     return () => {
       if (isMine) this.giveBack();
@@ -51,6 +84,7 @@ export class ProcessPlaces {
 
   private wait(server: string, ms: number, signal: CancelSignal): Promise<void> {
     return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(abortReason(signal));
       const leave = () => {
         clearTimeout(timer);
         signal.removeEventListener('abort', onAbort);
@@ -64,7 +98,7 @@ export class ProcessPlaces {
       };
       const timer = setTimeout(() => {
         leave();
-        reject(this.noRoom(server, ms));
+        reject(this.noRoom(server, `${ms / 1000} s`));
       }, ms);
       const waiting = {
         enter() {
@@ -77,15 +111,6 @@ export class ProcessPlaces {
       this.makeRoom();
       this.keepLooking();
     });
-  }
-
-  private noRoom(server: string, ms: number): AppError {
-    return new AppError(
-      'TOO_MANY_PROCESSES',
-      `Server "${server}" could not be started within ${ms / 1000} s: all ${this.limit} processes that may run at once ` +
-        '(MAX_UPSTREAM_PROCESSES) are in use; try again when a call has ended.',
-      { details: { limit: this.limit, waiting: this.waiting.length } },
-    );
   }
 
   private giveBack(): void {

@@ -10,7 +10,11 @@ import {
 } from '@mcpbridge/shared/json-rpc.js';
 import { META } from '@mcpbridge/shared/protocol.js';
 import type { Caller } from '../provider.js';
+import { AskingCalls } from './asking-calls.js';
+import { isBelow } from './log-levels.js';
+import type { During, Origin } from './origin.js';
 import type { Peer, PeerEvents } from './peer.js';
+import type { SessionMemory } from './session-memory.js';
 
 /** What a connection of nobody in particular declares, so that servers list the tools that need it. */
 const COMMON_CAPABILITIES: JsonObject = {
@@ -42,6 +46,9 @@ export class Routing implements PeerEvents {
   /** On the clock of `performance.now()`. */
   private nextReadingAt = 0;
   private isOver = false;
+  private asking: AskingCalls | undefined;
+  /** What the sessions told the server. */
+  memory: SessionMemory | undefined;
 
   constructor(
     readonly server: string,
@@ -58,20 +65,38 @@ export class Routing implements PeerEvents {
     return this.caller?.hello;
   }
 
-  notification(notification: RpcNotification, peer: Peer): void {
+  notification(notification: RpcNotification, peer: Peer, during: During): void {
     const { method } = notification;
-    if (method === 'notifications/subscriptions/acknowledged') return;
     if (method === 'notifications/tools/list_changed') {
       void this.toolsChanged(notification);
       return;
     }
-    // On a common connection a line may also be a late one of another session's call.
-    const isCertain = this.caller !== undefined || !peer.servesMany;
-    const running = method === 'notifications/message' && isCertain ? peer.running() : [];
-    const listener = running.length === 1 ? running[0]?.listener : undefined;
-    if (listener?.notification) listener.notification(plain(notification));
+    const isOfRequest = method === 'notifications/message' || method === 'notifications/tasks';
+    const call = isOfRequest ? (during ?? this.onlyCall(method, peer, during)) : undefined;
+    if (
+      call &&
+      method === 'notifications/message' &&
+      isBelow(notification.params?.level, this.leastFor(call))
+    )
+      return;
+    if (call?.listener?.notification) call.listener.notification(plain(notification));
     else if (this.caller) this.caller.notify(this.server, plain(notification));
+    else if (this.tellSharers(plain(notification))) return;
+    else if (during) during.caller.notify(this.server, plain(notification));
     else this.hooks.dropped();
+  }
+
+  /** A list is the same for all who share a connection, and an updated resource is of those who subscribed to it, or to one above it. */
+  private tellSharers(notification: RpcNotification): boolean {
+    const { method, params } = notification;
+    const { users, subscriptions } = this.memory ?? {};
+    const told = new Set(method.endsWith('/list_changed') ? users?.keys() : []);
+    if (method === 'notifications/resources/updated') {
+      for (const [uri, sessions] of subscriptions ?? [])
+        if (isAtOrBelow(String(params?.uri), uri)) for (const sessionId of sessions) told.add(sessionId);
+    }
+    for (const sessionId of told) users?.get(sessionId)?.notify(this.server, notification);
+    return told.size > 0;
   }
 
   /** The catalog first: the session will list again as soon as it hears of it. */
@@ -90,33 +115,82 @@ export class Routing implements PeerEvents {
     this.caller?.notify(this.server, plain(notification));
   }
 
+  /** Which log lines whoever made the call wants, where the server cannot know it: others share its connection, or it is of the legacy era. */
+  private leastFor({ caller, listener }: Origin): unknown {
+    if (listener?.terms) return listener.terms.logLevel;
+    return this.caller ? undefined : this.memory?.levels.get(caller.sessionId);
+  }
+
+  /** The one that runs, if the message can be of no other: on a common connection it may be a late one of another session. */
+  private onlyCall(method: string, peer: Peer, during: During): Origin | undefined {
+    if (method !== 'notifications/message' || during === null || !(this.caller ?? peer.onlyCaller))
+      return undefined;
+    const running = peer.running();
+    return running.length === 1 ? running[0] : undefined;
+  }
+
   async question(
     method: string,
     params: JsonObject | undefined,
     signal: CancelSignal,
     peer: Peer,
+    during: During,
   ): Promise<unknown> {
-    const running = peer.running();
-    const askable = running.filter(({ listener }) => listener?.ask);
-    // Over stdio nothing says which call a question belongs to. On a session's own connection any of its calls leads to
-    // its client, so the latest asks; on a common one only what surely is the asking call: the only one, unless the
-    // server may still be at one that another session has given up.
-    const isCertain = running.length === 1 && !(peer.servesMany && peer.hasAbandoned);
-    const asking = this.caller || isCertain ? askable.at(-1) : undefined;
-    if (asking?.listener?.ask) {
-      try {
-        return await asking.listener.ask(method, params, signal);
-      } catch (error) {
-        const callIsOver = error instanceof AppError && error.code === 'CALL_CANCELLED' && !signal.aborted;
-        if (!callIsOver || peer.running().includes(asking)) throw error;
-        // It was cancelled; the question may be that of another call of the session.
-        return this.question(method, params, signal, peer);
-      }
+    if (during?.listener?.ask) return during.listener.ask(method, params, signal);
+    const caller = during?.caller ?? this.whoeverAsks(method, peer, during);
+    if (!caller) return this.refuse(method, during === undefined && peer.running().length > 0);
+    if (during === undefined) {
+      const asked = await this.askOneOf(caller, method, params, signal, peer);
+      if (asked) return asked.answer;
     }
-    const caller = this.caller ?? (isCertain ? running[0]?.caller : undefined);
-    if (caller) return caller.ask(this.server, method, params, signal);
-    if (method === 'roots/list' && running.length === 0) return { roots: [] };
-    throw new RpcFailure(RPC.internalError, `There is nobody who could be asked by ${method} here.`);
+    return caller.ask(this.server, method, params, signal);
+  }
+
+  /**
+   * Whose call it surely is that asks. On a common connection that is somebody only as long as nobody else has used it: the
+   * server may ask late, for a call that it has answered. Roots are not of a call, but of the connection and all who come after.
+   */
+  private whoeverAsks(method: string, peer: Peer, during: During): Caller | undefined {
+    if (this.caller || method === 'roots/list' || during === null) return this.caller;
+    return peer.onlyCaller;
+  }
+
+  private refuse(method: string, isOfSomeCall: boolean): JsonObject {
+    if (method === 'roots/list') return { roots: [] };
+    if (!isOfSomeCall)
+      throw new RpcFailure(RPC.internalError, `There is nobody who could be asked by ${method} here.`);
+    const ask = `asks ${method}, and nothing says in which of the sessions that share it`;
+    this.hooks.bounded('questions', `It ${ask}; with "isolation": "session" the question arrives.`);
+    const remedy = 'give it "isolation": "session"';
+    throw new RpcFailure(
+      RPC.internalError,
+      `There is nobody who could be asked: server "${this.server}" ${ask}; ${remedy}.`,
+    );
+  }
+
+  /** Through one of the session's calls; undefined when none of them can be asked. */
+  private async askOneOf(
+    { sessionId }: Caller,
+    method: string,
+    params: JsonObject | undefined,
+    signal: CancelSignal,
+    peer: Peer,
+  ): Promise<{ answer: unknown } | undefined> {
+    this.asking ??= new AskingCalls(peer, sessionId);
+    const found = this.asking.take(signal);
+    const asking = found instanceof Promise ? await found : found;
+    if (signal.aborted) throw signal.reason;
+    if (!asking?.call.listener?.ask) return undefined;
+    try {
+      return { answer: await asking.call.listener.ask(method, params, signal) };
+    } catch (error) {
+      const callIsOver = error instanceof AppError && error.code === 'CALL_CANCELLED' && !signal.aborted;
+      if (!callIsOver || asking.isSure || peer.running().includes(asking.call)) throw error;
+    } finally {
+      this.asking.give(asking);
+    }
+    // It was cancelled; the question may be that of another call of the session.
+    return { answer: await this.question(method, params, signal, peer, undefined) };
   }
 
   spent(): void {
@@ -131,6 +205,11 @@ export class Routing implements PeerEvents {
     this.isOver = true;
     this.hooks.closed(this, reason);
   }
+}
+
+/** `a/bc` is not below `a/b`. */
+function isAtOrBelow(uri: string, above: string): boolean {
+  return uri === above || uri.startsWith(above.endsWith('/') ? above : `${above}/`);
 }
 
 /** Without the id of a subscription that the orchestrator holds, and the client knows nothing of. */

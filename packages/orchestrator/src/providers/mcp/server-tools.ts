@@ -7,6 +7,9 @@ import { ToolLists } from './tool-lists.js';
 /** Hears that the tools changed: of one session, or of all. */
 export type ListChangedListener = (sessionId?: string) => void;
 
+/** Failures that are no matter of lists. */
+const SAYS_WHY = /^(PROVIDER_UNAVAILABLE|SIGN_IN_.*)$/;
+
 /** What is known of one server's tools, why the last reading failed, and who hears of changes. */
 export class ServerTools {
   failure: string | undefined;
@@ -78,7 +81,7 @@ export class ServerTools {
   }
 
   private failureOf(error: unknown): AppError {
-    if (error instanceof AppError && error.code === 'PROVIDER_UNAVAILABLE') return error;
+    if (error instanceof AppError && SAYS_WHY.test(error.code)) return error;
     const sentence = `Server "${this.server}" did not list its tools: ${messageOf(error)}`;
     return new AppError('PROVIDER_UNAVAILABLE', sentence, { cause: error });
   }

@@ -4,6 +4,7 @@ import { nearestHint } from '@mcpbridge/shared/tool-names.js';
 import { type ToolResult, textResult } from '@mcpbridge/shared/tools.js';
 import type { FunctionTool } from '../function-provider.js';
 import type { ProviderCall } from '../provider.js';
+import { declarationOf } from './declaration.js';
 import type { SpecifiedTool } from './get-api-spec.js';
 
 /** What the three tools need of the catalog and of the road of calls. */
@@ -11,6 +12,8 @@ export interface Finding {
   tools(sessionId: string): readonly SpecifiedTool[];
   /** Best first. */
   search(sessionId: string, query: string, limit: number): readonly SpecifiedTool[];
+  /** Its tools are called from code. */
+  isCode(sessionId: string): boolean;
   /** As any call of that session: checked, recorded, with the same listener. */
   call(name: string, args: unknown, call: ProviderCall): Promise<ToolResult>;
 }
@@ -23,13 +26,13 @@ export function finders(finding: Finding): FunctionTool[] {
   return [searchTools(finding), describeTool(finding), callTool(finding)];
 }
 
-function searchTools({ search }: Finding): FunctionTool {
+function searchTools({ search, isCode }: Finding): FunctionTool {
   return {
     definition: {
       name: 'search_tools',
       title: 'Search tools',
       description:
-        'Finds tools by what they do. Answers names with what each does and takes, best first; call one with call_tool.',
+        'Finds tools by what they do. Answers names with what each does and takes, best first; call one with call_tool, or in the code of run_code.',
       inputSchema: {
         type: 'object',
         properties: {
@@ -43,7 +46,8 @@ function searchTools({ search }: Finding): FunctionTool {
     run({ args: { query, limit = DEFAULT_LIMIT }, caller }) {
       const found = search(caller.sessionId, String(query), Number(limit)).filter(isOther);
       if (found.length === 0) return textResult(`No tool fits ${JSON.stringify(query)}; try other words.`);
-      return textResult(found.map(lineOf).join('\n'));
+      const line = isCode(caller.sessionId) ? codeLineOf : lineOf;
+      return textResult(found.map(line).join('\n'));
     },
   };
 }
@@ -95,7 +99,7 @@ function callTool({ tools, call }: Finding): FunctionTool {
   };
 }
 
-const FINDERS = new Set(['search_tools', 'describe_tool', 'call_tool']);
+const FINDERS = new Set(['search_tools', 'describe_tool', 'call_tool', 'run_code']);
 
 function isOther({ name }: { name: string }): boolean {
   return !FINDERS.has(name);
@@ -104,6 +108,11 @@ function isOther({ name }: { name: string }): boolean {
 /** `github__create_issue(title, body?): Creates an issue` */
 function lineOf({ name, definition: { description = '', inputSchema } }: SpecifiedTool): string {
   return `${name}(${parametersOf(inputSchema)}): ${description.split('\n')[0]}`;
+}
+
+/** `tools.github__create_issue(args: { title: string; body?: string }): Creates an issue` */
+function codeLineOf({ name, definition: { description = '', inputSchema } }: SpecifiedTool): string {
+  return `${declarationOf(name, inputSchema)}: ${description.split('\n')[0]}`;
 }
 
 function parametersOf({ properties, required }: JsonObject): string {

@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { startOutliving } from '@mcpbridge/shared/outliving-process.js';
 import { addressText, type EngineAddress } from './address.js';
 import { LABELS, RUN } from './owner.js';
 
@@ -39,23 +40,9 @@ class Guard {
   private start(): ChildProcess {
     const task: GuardTask = { address: this.address, label: OURS };
     const file = fileURLToPath(new URL('./container-guard.js', import.meta.url));
-    const child = spawn(process.execPath, [file, JSON.stringify(task)], {
-      // Its own group: a Ctrl-C is for us.
-      detached: true,
-      stdio: ['pipe', 'ignore', 'ignore'],
-      env: {},
-      windowsHide: true,
-    });
-    const lost = () => {
+    return startOutliving(process.execPath, [file, JSON.stringify(task)], {}, (child) => {
       if (this.process === child) this.process = undefined;
-    };
-    child.on('error', lost);
-    child.on('exit', lost);
-    child.stdin?.on('error', lost);
-    child.unref();
-    // A pipe to a child is a socket, which the type does not say.
-    if (child.stdin && 'unref' in child.stdin && typeof child.stdin.unref === 'function') child.stdin.unref();
-    return child;
+    });
   }
 }
 
