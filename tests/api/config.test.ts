@@ -102,6 +102,15 @@ test('a configuration with faults is not saved, and every fault is named', async
   expect(await namesOf(at)).toContain('bare__echo');
 });
 
+test('a configuration can be checked without being saved', async () => {
+  const at = await start({ bare: bareServer });
+  const check = (mcpServers: object) => api(at).post('/api/mcp-config?check=true').send({ mcpServers });
+  const faulty = await check({ bare: bareServer, one: { command: 'node', arg: [] } });
+  expect([faulty.status, faulty.body.faults]).toEqual([200, [expect.stringMatching(/^"one": .*"args"/)]]);
+  expect((await check({ bare: bareServer, two: bareServer })).body).toEqual({ faults: [] });
+  expect(Object.keys((await api(at).get('/api/mcp-config')).body.mcpServers)).toEqual(['bare']);
+});
+
 verifies('config.hot-reload', async () => {
   const trace = await Trace.make();
   const features = featuresServer({ TRACE_FILE: trace.file });

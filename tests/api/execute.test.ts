@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { verifies } from '../requirements.js';
 import { api } from '../support/api.js';
 import { type RunningOrchestrator, startOrchestrator } from '../support/orchestrator.js';
+import { fixture } from '../support/processes.js';
 
 let running: RunningOrchestrator;
 beforeAll(async () => {
@@ -120,4 +121,17 @@ describe('what is refused', () => {
     ]);
     expect((await post('/tools/mcp/bare/%zz', '{}')).status).toBe(400);
   });
+});
+
+test('a call that finds no room for its process within its time is told that, and not that its tool was slow', async () => {
+  // The connection that hears of changed tools has the only place.
+  const features = { command: process.execPath, args: [fixture('features-server.mjs')], timeout: '200ms' };
+  const full = await startOrchestrator({ servers: { features }, env: { MAX_UPSTREAM_PROCESSES: '1' } });
+  try {
+    const { status, body } = await api(full).post('/api/tools/mcp/features/echo').send({ text: 'x' });
+    expect([status, body.error]).toMatchObject([503, { code: 'TOO_MANY_PROCESSES', retryable: true }]);
+    expect(body.error.message).toMatch(/within the time that the call may take.*MAX_UPSTREAM_PROCESSES/);
+  } finally {
+    await full.stop();
+  }
 });

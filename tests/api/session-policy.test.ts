@@ -33,8 +33,15 @@ async function send(method: string, path: string, body?: unknown, token = runnin
   return { status: response.status, body: JSON.parse(await response.text()) };
 }
 
+interface Opened {
+  id: string;
+  token: string;
+  expiresAt: string;
+  policy: { env?: object };
+}
+
 const open = async (policy: object, token?: string) =>
-  (await send('POST', '/api/sessions', policy, token)).body as { id: string; token: string };
+  (await send('POST', '/api/sessions', policy, token)).body as Opened;
 
 const namesFor = async (token: string) =>
   (await send('GET', '/api/tools', undefined, token)).body.tools.map((tool: { name: string }) => tool.name);
@@ -65,8 +72,9 @@ describe('what a session may use', () => {
 
     const spec = await call(token, 'get_api_spec', { tool_name: 'one__echo' });
     expect(spec.body.result).toContain('one/echo');
+    // As its call would be answered.
     const other = await call(token, 'get_api_spec', { tool_name: 'two__echo' });
-    expect(other.body.error.code).toBe('UNKNOWN_TOOL');
+    expect(other.body.error.code).toBe('TOOL_NOT_ALLOWED');
 
     for (const refused of ['one__crash', 'two__echo']) {
       const { status, body } = await call(token, refused);
@@ -127,6 +135,29 @@ describe('what a session may use', () => {
     expect((await call(child.token, 'two__echo')).status).toBe(401);
   });
 
+  test('a child has the limits of those above it, ends when they do, and stands at most seven under the topmost', async () => {
+    const parent = await open({ ttl: '1h', limits: { timeoutMs: 50 } });
+    const child = await open({ ttl: '2h', limits: { timeoutMs: 60_000 } }, parent.token);
+    expect(Date.parse(child.expiresAt)).toBeLessThanOrEqual(Date.parse(parent.expiresAt));
+    expect((await call(child.token, 'one__hang')).body.error.code).toBe('CALL_TIMEOUT');
+    let lowest = child;
+    for (let depth = 2; depth < 8; depth++) lowest = await open({}, lowest.token);
+    const deeper = await send('POST', '/api/sessions', {}, lowest.token);
+    expect([deeper.status, deeper.body.error.message]).toEqual([400, expect.stringContaining('8 deep')]);
+  });
+
+  test('a parent that does not exist is no parent, and is not made', async () => {
+    const { status, body } = await send('POST', '/api/sessions', { parent: 'a-typo' });
+    expect([status, body.error.code]).toEqual([404, 'SESSION_NOT_FOUND']);
+    expect((await send('GET', '/api/sessions/a-typo')).status).toBe(404);
+  });
+
+  test('what its environment holds is told to nobody', async () => {
+    const { id, policy } = await open({ env: { KEY: 'a secret of the session' } });
+    const { body } = await send('GET', `/api/sessions/${id}`);
+    expect([policy.env, body.policy.env]).toEqual([{ KEY: '********' }, { KEY: '********' }]);
+  });
+
   test('a policy that cannot be read is refused with the place of each fault', async () => {
     const { status, body } = await send('POST', '/api/sessions', {
       tools: { allow: ['a b'], dney: [] },
@@ -162,6 +193,22 @@ describe('the token of a session', () => {
     expect((await call(next.token, 'one__echo', { text: 'again' })).body.result).toBe('again');
   });
 
+  test('it makes sessions under its own alone', async () => {
+    const [mine, other] = [await open({}), await open({})];
+    const { status, body } = await send('POST', '/api/sessions', { parent: other.id }, mine.token);
+    expect([status, body.error.code]).toEqual([404, 'SESSION_NOT_FOUND']);
+    const own = await send('POST', '/api/sessions', { parent: mine.id }, mine.token);
+    expect(own.status).toBe(201);
+  });
+
+  test('its time may be over before that of its session', async () => {
+    const { id, token } = await open({});
+    const short = (await send('POST', `/api/sessions/${id}/tokens`, { ttl: 50 })).body;
+    await eventually('its time is over', () => Date.now() > Date.parse(short.expiresAt));
+    expect((await call(short.token, 'one__echo')).status).toBe(401);
+    expect((await call(token, 'one__echo')).status).toBe(200);
+  });
+
   test('it may do what is marked for it in the OpenAPI document, and nothing else', async () => {
     const { token } = await open({});
     const { paths } = (await send('GET', '/api/openapi.json')).body;
@@ -189,6 +236,13 @@ describe('the token of a session', () => {
     await eventually('its process is gone', () => !isAlive(Number(pid)));
     expect((await call(token, 'one__echo')).status).toBe(401);
     expect((await send('GET', `/api/sessions/${id}`)).body.endedAt).toBeDefined();
+  });
+
+  test('a session whose time is over is gone for its owner at once, too', async () => {
+    const { id, expiresAt } = await open({ ttl: 100 });
+    await eventually('its time is over', () => Date.now() > Date.parse(expiresAt));
+    const late = await send('POST', `/api/s/${id}/tools/mcp/one/echo`, {});
+    expect([late.status, late.body.error.code]).toEqual([404, 'SESSION_NOT_FOUND']);
   });
 
   test('the end of a session in mid-call cancels the call at the server', async () => {
@@ -226,6 +280,15 @@ describe('limits', () => {
     expect((await call(hasty.token, 'one__hang')).body.error.code).toBe('CALL_TIMEOUT');
   });
 
+  test('a limit on calls a minute that a session gets later begins with a minute’s worth', async () => {
+    const { id, token } = await open({ limits: { concurrent: 5 } });
+    for (let times = 0; times < 5; times++) await call(token, 'one__echo');
+    await send('PATCH', `/api/sessions/${id}`, { limits: { callsPerMinute: 2 } });
+    const answers = [];
+    for (let times = 0; times < 3; times++) answers.push((await call(token, 'one__echo')).status);
+    expect(answers).toEqual([200, 200, 429]);
+  });
+
   test('of a result over the limit head and tail are kept, in whole characters', async () => {
     const { token } = await open({ limits: { resultBytes: 400 } });
     const text = `HEAD${'🦊'.repeat(1000)}TAIL`;
@@ -248,6 +311,17 @@ describe('approvals', () => {
     expect((await waiting).body.result).toBe('done');
     expect((await send('POST', `/api/proposals/${proposal.id}`, { accept: false })).status).toBe(404);
 
+    const edited = call(token, 'one__echo', { text: 'long', password: 'hunter2' });
+    const shown = await nextProposal();
+    expect(shown.arguments).toEqual({ text: 'long', password: '[redacted]' });
+    const shorter = { accept: true, arguments: { ...shown.arguments, text: 'short' } };
+    await send('POST', `/api/proposals/${shown.id}`, shorter);
+    expect((await edited).body.result).toMatch(/^short\n\[A person changed the arguments to .*"hunter2"/);
+
+    const noted = call(token, 'one__echo', { text: 'done' });
+    await send('POST', `/api/proposals/${(await nextProposal()).id}`, { accept: true, note: 'last time' });
+    expect((await noted).body.result).toBe('done\n[The person who approved this call says: last time]');
+
     const refused = call(token, 'one__echo');
     await send('POST', `/api/proposals/${(await nextProposal()).id}`, { accept: false, note: 'not today' });
     expect((await refused).body.error).toMatchObject({
@@ -255,6 +329,83 @@ describe('approvals', () => {
       message: 'A person refused the call of "echo": not today',
     });
     expect((await send('POST', '/api/proposals/x', { accept: true }, token)).status).toBe(403);
+  });
+
+  test('a yes for the same arguments holds for these and not one more, in its session alone, and is listed', async () => {
+    const { token } = await open({ tools: { approve: ['one__echo'] } });
+    const other = await open({ tools: { approve: ['one__echo'] } });
+    const first = call(token, 'one__echo', { text: 'same' });
+    const { id } = await nextProposal();
+    await send('POST', `/api/proposals/${id}`, { accept: true, remember: 'arguments' });
+    expect((await first).body.result).toBe('same');
+    expect((await call(token, 'one__echo', { text: 'same' })).body.result).toBe('same');
+    for (const [bearer, args] of [
+      [token, { text: 'same', more: 1 }],
+      [other.token, { text: 'same' }],
+    ] as const) {
+      const asks = call(bearer, 'one__echo', args);
+      await send('POST', `/api/proposals/${(await nextProposal()).id}`, { accept: false });
+      expect((await asks).body.error.code).toBe('NOT_APPROVED');
+    }
+    const { proposals } = (await send('GET', '/api/proposals?state=decided')).body;
+    expect(proposals.map(({ state, by }: { state: string; by: string }) => [state, by]).slice(0, 3)).toEqual([
+      ['rejected', 'owner'],
+      ['rejected', 'owner'],
+      ['accepted', 'owner'],
+    ]);
+  });
+
+  test('a yes for the tool holds for it with whatever arguments', async () => {
+    const { token } = await open({ tools: { approve: ['one__*'] } });
+    const first = call(token, 'one__echo', { text: 'a' });
+    await send('POST', `/api/proposals/${(await nextProposal()).id}`, { accept: true, remember: 'tool' });
+    await first;
+    expect((await call(token, 'one__echo', { text: 'b' })).body.result).toBe('b');
+  });
+
+  test('what was decided, and what a yes was saved for, outlive a restart', async () => {
+    const { id, token } = await open({ tools: { approve: ['one__echo'] } });
+    const first = call(token, 'one__echo', { text: 'lasts' });
+    await send('POST', `/api/proposals/${(await nextProposal()).id}`, {
+      accept: true,
+      remember: 'arguments',
+      note: 'seen',
+    });
+    await first;
+    const decided = async (query = '') =>
+      (await send('GET', `/api/proposals?state=decided${query}`)).body as {
+        proposals: { id: string; note?: string }[];
+        next?: number;
+      };
+    const before = await decided();
+    await running.stop(true);
+    running = await startOrchestrator({ again: running });
+    expect(await decided()).toEqual(before);
+    const [latest, second] = before.proposals;
+    expect(latest).toMatchObject({ note: 'seen', state: 'accepted', sessionId: id });
+    const page = await decided('&limit=1');
+    expect(page.proposals).toEqual([latest]);
+    expect((await decided(`&limit=1&before=${page.next}`)).proposals).toEqual([second]);
+    expect((await send('GET', '/api/proposals?state=rejected')).body.proposals[0]).toMatchObject({
+      state: 'rejected',
+    });
+    expect((await send('GET', '/api/proposals?state=forgotten')).status).toBe(400);
+    expect((await call(token, 'one__echo', { text: 'lasts' })).body.result).toBe('lasts');
+  });
+
+  test('who edits arguments sends blanks back, and the secrets behind them stay', async () => {
+    const { token } = await open({ tools: { approve: ['one__echo'] } });
+    const asks = call(token, 'one__echo', { text: 'before', password: 'hunter-2-hunter' });
+    const { id, arguments: shown } = await nextProposal();
+    expect(shown.password).toBe('[redacted]');
+    const wrong = { text: 'after', password: shown.password, other: '[redacted]' };
+    const refused = await send('POST', `/api/proposals/${id}`, { accept: true, arguments: wrong });
+    expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringContaining('"/other"')]);
+    await send('POST', `/api/proposals/${id}`, { accept: true, arguments: { ...shown, text: 'after' } });
+    const { result } = (await asks).body;
+    expect(result).toContain('after');
+    // What was carried out is told to whoever called.
+    expect(result).toContain('"password":"hunter-2-hunter"');
   });
 
   async function nextProposal() {

@@ -1,9 +1,10 @@
+import { basename } from 'node:path';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { verifies } from '../requirements.js';
 import { api } from '../support/api.js';
 import { type RunningOrchestrator, startOrchestrator } from '../support/orchestrator.js';
-import { eventually, isAlive } from '../support/processes.js';
-import { featuresServer } from '../support/road.js';
+import { ended, eventually, isAlive, root } from '../support/processes.js';
+import { featuresServer, startBridge } from '../support/road.js';
 import { Trace } from '../support/trace.js';
 
 let running: RunningOrchestrator;
@@ -56,4 +57,19 @@ verifies('session.stranger', async () => {
   );
   const malformed = await api(running, 'no spaces please').post('/tools/mcp/own/pid').send({});
   expect([malformed.status, malformed.body.error.code]).toEqual([400, 'INVALID_REQUEST']);
+});
+
+verifies('session.project', async () => {
+  const bridge = startBridge(running, { MCP_SESSION_ID: 'at-work', MCP_API_TOKEN: running.token });
+  await bridge.initialize();
+  await bridge.request('tools/list');
+  const { body } = await api(running).get('/api/sessions/at-work');
+  expect(body).toMatchObject({ project: basename(root), client: expect.stringMatching(/\S \d/) });
+  const { sessions } = (await api(running).get('/api/sessions')).body;
+  expect(sessions).toContainEqual(expect.objectContaining({ id: 'at-work', project: basename(root) }));
+  await bridge.request('tools/call', { name: 'own__pid', arguments: {} });
+  const { calls } = (await api(running).get(`/api/calls?q=project:${basename(root)}`)).body;
+  expect(calls).toEqual([expect.objectContaining({ tool: 'pid', project: basename(root) })]);
+  bridge.process.kill('SIGKILL');
+  await ended(bridge.process);
 });

@@ -2,12 +2,20 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { verifies } from '../requirements.js';
 import { api, postMcp } from '../support/api.js';
 import { bareServer, type RunningOrchestrator, startOrchestrator } from '../support/orchestrator.js';
+import { eventually } from '../support/processes.js';
 import { featuresServer } from '../support/road.js';
 import { SseClient } from '../support/sse-client.js';
+import { Trace } from '../support/trace.js';
 
 let running: RunningOrchestrator;
+let trace: Trace;
 beforeAll(async () => {
-  running = await startOrchestrator({ servers: { bare: bareServer, one: featuresServer() } });
+  trace = await Trace.make();
+  const one = featuresServer({ TRACE_FILE: trace.file });
+  const dead = { command: 'no-such-program' };
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the configuration
+  const unset = { command: 'node', args: ['${NOT_SET_ANYWHERE}'] };
+  running = await startOrchestrator({ servers: { bare: bareServer, one, dead, unset } });
 });
 afterAll(() => running.stop());
 
@@ -53,6 +61,58 @@ verifies('catalog.search-mode', async () => {
   expect((await call(token, 'call_tool', { name: 'call_tool' })).error?.code).toBe('UNKNOWN_TOOL');
 });
 
+const specOf = (token: string, args: object) => call(token, 'get_api_spec', args);
+
+test('get_api_spec takes one name, several, and a list in a string, and tells what is wrong with a name', async () => {
+  const { token } = await open({});
+  const addresses = async (tool_name: unknown) =>
+    [...(await specOf(token, { tool_name })).result.matchAll(/^POST (.+)$/gm)].map(([, address]) => address);
+  expect(await addresses('bare__echo')).toEqual(['$MCP_MCP/bare/echo']);
+  const both = ['$MCP_MCP/bare/echo', '$MCP_CUSTOM/execute_shell_command'];
+  expect(await addresses(['bare__echo', 'execute_shell_command'])).toEqual(both);
+  expect(await addresses('["bare__echo", "execute_shell_command"]')).toEqual(both);
+
+  const said = async (name: string) => (await specOf(token, { tool_name: name })).error;
+  expect(await said('bare__ecko')).toMatchObject({
+    code: 'UNKNOWN_TOOL',
+    message: expect.stringContaining('Nearest: "bare__echo"'),
+  });
+  expect(await said('dead__list')).toMatchObject({
+    code: 'PROVIDER_UNAVAILABLE',
+    message: expect.stringContaining('"no-such-program" was not found'),
+  });
+  expect(await said('unset__list')).toMatchObject({
+    code: 'PROVIDER_UNAVAILABLE',
+    message: expect.stringContaining('"NOT_SET_ANYWHERE"'),
+  });
+  expect(await said('one__broken')).toMatchObject({ message: expect.stringContaining('is set aside') });
+});
+
+test('a call by a listed name of a server that is down says so, and not that there is no such tool', async () => {
+  const { token } = await open({ catalog: 'search' });
+  const inner = await call(token, 'call_tool', { name: 'dead__list' });
+  expect(inner.error).toMatchObject({
+    code: 'PROVIDER_UNAVAILABLE',
+    message: expect.stringContaining('Server "dead"'),
+  });
+});
+
+test('get_api_spec tells the same as an OpenAPI document, with the whole schemas', async () => {
+  const { token } = await open({});
+  const names = ['bare__echo', 'search_tools', 'execute_shell_command'];
+  const { result } = await specOf(token, { tool_name: names, format: 'openapi' });
+  const document = JSON.parse(result);
+  expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url: '$MCP_API_URL' }] });
+  expect(Object.keys(document.paths)).toEqual([
+    '/tools/mcp/bare/echo',
+    '/tools/virtual/search_tools',
+    '/tools/custom/execute_shell_command',
+  ]);
+  const { operationId, requestBody } = document.paths['/tools/mcp/bare/echo'].post;
+  const { inputSchema } = (await api(running).get('/api/tools/bare__echo')).body;
+  expect([operationId, requestBody.content['application/json'].schema]).toEqual(['bare__echo', inputSchema]);
+});
+
 test('a call within a call is recorded as a call of its own, and passes progress on', async () => {
   const { id, token } = await open({ catalog: 'search' });
   const client = await SseClient.initialize(running, {}, '2025-11-25', token);
@@ -71,6 +131,37 @@ test('a call within a call is recorded as a call of its own, and passes progress
   ]);
   const { calls } = (await api(running).get(`/api/calls?session=${id}`)).body;
   expect(calls.map(({ tool }: { tool: string }) => tool).sort()).toEqual(['call_tool', 'progress']);
+});
+
+test('a call_tool that is cancelled, or whose caller goes away, cancels the call that it made', async () => {
+  const { id, token } = await open({ catalog: 'search' });
+  const client = await SseClient.initialize(running, {}, '2025-11-25', token);
+  const params = { name: 'call_tool', arguments: { name: 'one__hang' } };
+  const asked = client.post({ id: 7, method: 'tools/call', params });
+  await trace.saw('started hang ');
+  await client.post({ method: 'notifications/cancelled', params: { requestId: 7 } });
+  await trace.saw('cancelled ');
+  expect(await (await asked).next()).toBeUndefined();
+
+  const caller = new AbortController();
+  const calling = fetch(`${running.url}/api/tools/virtual/call_tool`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+    body: JSON.stringify(params.arguments),
+    signal: caller.signal,
+  });
+  await trace.saw('started hang ', 2);
+  caller.abort();
+  await expect(calling).rejects.toThrow(/abort/);
+  await trace.saw('cancelled ', 2);
+  await eventually('all four calls are recorded', async () => {
+    const { calls } = (await api(running).get(`/api/calls?session=${id}`)).body;
+    const outcomes = calls.map(({ tool, status }: Record<string, string>) => `${tool} ${status}`);
+    return (
+      outcomes.sort().join() ===
+      ['call_tool cancelled', 'call_tool cancelled', 'hang cancelled', 'hang cancelled'].join()
+    );
+  });
 });
 
 test('without the mode the finders are not listed, and GET /api/tools/search finds whole tools', async () => {

@@ -26,6 +26,7 @@ export async function startOrchestrator({
   tools = 0,
   fresh = false,
   nodeOptions = [],
+  env: more = {},
 } = {}) {
   const home = join(workFolder, `${name}-home`);
   if (fresh) await rm(home, { recursive: true, force: true });
@@ -34,7 +35,7 @@ export async function startOrchestrator({
   writeFileSync(configFile, JSON.stringify({ mcpServers: servers }));
   const env = { HOST: '127.0.0.1', PORT: '0', MCPBRIDGE_HOME: home, MCP_CONFIG: configFile };
   const workspace = { WORKSPACE_DIR: join(home, 'workspace') };
-  const child = startNode(name, [...nodeOptions, orchestratorFile], { ...env, ...workspace }, [
+  const child = startNode(name, [...nodeOptions, orchestratorFile], { ...env, ...workspace, ...more }, [
     'ignore',
     'pipe',
   ]);

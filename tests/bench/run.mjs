@@ -7,12 +7,24 @@ import { memory, start } from './measure-bridge.mjs';
 import { big, inFlight, sequential } from './measure-calls.mjs';
 import { catalog } from './measure-catalog.mjs';
 import { http } from './measure-http.mjs';
+import { neighbours } from './measure-neighbours.mjs';
+import { shell } from './measure-shell.mjs';
 import { missingBuild, startOrchestrator } from './ours.mjs';
 import { installPeers, startMcpProxy, startSupergateway } from './peers.mjs';
 import { killAll, stopAll } from './processes.mjs';
 import { printTable } from './table.mjs';
 
-const measurements = { start, memory, sequential, 'in-flight': inFlight, http, big, catalog };
+const measurements = {
+  start,
+  memory,
+  sequential,
+  'in-flight': inFlight,
+  http,
+  big,
+  catalog,
+  neighbours,
+  shell,
+};
 
 let leaving;
 process.on('exit', killAll);

@@ -25,10 +25,10 @@ export const atLeast = (limit) => ({
 });
 
 /** Ours may be at most `limit` more than the reference, in its own unit. */
-export const atMostMore = (limit) => ({
-  budget: `≤ +${limit} MB`,
+export const atMostMore = (limit, unit = 'MB') => ({
+  budget: `≤ +${limit} ${unit}`,
   figure: (ours, reference) => ours - reference,
-  show: (figure) => `${figure < 0 ? '' : '+'}${figure.toFixed(1)} MB`,
+  show: (figure) => `${figure < 0 ? '' : '+'}${figure.toFixed(1)} ${unit}`,
   holds: (figure) => figure <= limit,
 });
 

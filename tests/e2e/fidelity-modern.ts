@@ -61,7 +61,15 @@ export async function talkModern(talk: Talk): Promise<void> {
   await talk.step('extensions', async () => {
     await talk.ask('ex.org/extension', { a: { deep: [null] }, _meta, ...OWN });
     await talk.ask('ex.org/nothing', { a: 1, _meta });
-    await talk.ask('tasks/get', { taskId: 't1', _meta });
+  });
+  await talk.step('tasks', async () => {
+    await call({
+      result: { resultType: 'task', taskId: 't1', status: 'working', ttlMs: null, pollIntervalMs: 5, ...OWN },
+    });
+    await talk.ask('tasks/get', { taskId: 't1', _meta, ...OWN });
+    const inputResponses = { first: { action: 'accept', content: { a: 1 } } };
+    await talk.ask('tasks/update', { taskId: 't1', inputResponses, _meta, ...OWN });
+    await talk.ask('tasks/cancel', { taskId: 't1', _meta });
   });
 }
 
@@ -97,6 +105,7 @@ async function subscription(talk: Talk): Promise<void> {
     promptsListChanged: true,
     resourcesListChanged: true,
     resourceSubscriptions: ['test://a'],
+    taskIds: ['t1'],
   };
   await talk.step('listen', async () => {
     talk.send('subscriptions/listen', { notifications, _meta });
@@ -107,6 +116,7 @@ async function subscription(talk: Talk): Promise<void> {
     ['notifications/resources/list_changed', { ...OWN }],
     ['notifications/prompts/list_changed'],
     ['notifications/tools/list_changed'],
+    ['notifications/tasks', { taskId: 't1', status: 'completed', result: { content: [] }, ...OWN }],
   ];
   for (const [method, params = {}] of news) {
     await talk.step(method, async () => {

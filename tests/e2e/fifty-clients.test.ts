@@ -5,6 +5,7 @@ import { type RunningOrchestrator, startOrchestrator } from '../support/orchestr
 import { featuresServer, startBridge, textOf } from '../support/road.js';
 import type { Frame, StdioPeer } from '../support/stdio-peer.js';
 import { Trace } from '../support/trace.js';
+import { Upstreams } from '../support/upstreams.js';
 
 const LEGACY = 30;
 const MODERN = 14;
@@ -32,14 +33,20 @@ interface Client {
 let running: RunningOrchestrator;
 let trace: Trace;
 let clients: Client[] = [];
+const upstreams = new Upstreams();
 afterEach(async () => {
   for (const { peer } of clients) peer.close();
   await running.stop();
+  await upstreams.close();
 });
 
-async function start(isolation: 'session' | 'shared'): Promise<void> {
+async function start(isolation: 'session' | 'shared', transport: 'stdio' | 'http' = 'stdio'): Promise<void> {
   trace = await Trace.make();
-  const server = featuresServer({ TRACE_FILE: trace.file }, { isolation });
+  const env = { TRACE_FILE: trace.file };
+  const server =
+    transport === 'stdio'
+      ? featuresServer(env, { isolation })
+      : { url: `${(await upstreams.httpServer(env)).url}/mcp`, isolation };
   running = await startOrchestrator({ servers: { features: server } });
   const names = Array.from({ length: LEGACY + MODERN + BRIDGES }, (_, index) => `client-${index}.`);
   clients = await Promise.all(names.map((mine, index) => connect(mine, index)));
@@ -119,8 +126,9 @@ const answerTo = (mine: string, { method, params }: Frame) => ({
 /** The server's account of the answer that it got to its question. */
 function checkAnswer(mine: string, question: Frame, account: string | undefined, told: Told): void {
   const { result, error } = JSON.parse(account ?? '');
-  if (error) {
-    expect(error.message).toMatch(/nobody who could be asked/);
+  if (error || result.roots) {
+    if (error) expect(error.message).toMatch(/nobody who could be asked/);
+    else expect(result).toEqual({ roots: [] });
     told.refused += 1;
   } else expect(result).toEqual(answerTo(mine, question));
 }
@@ -253,6 +261,13 @@ function expectNothingCrossed({ mine, peer }: Client): void {
   expect(answered).not.toContain(9999);
 }
 
+/** It hears of its own resource, once. */
+async function expectUpdate(client: Client): Promise<void> {
+  const uri = `test://${client.mine}`;
+  await client.peer.waitFor((frame) => frame.params?.uri === uri && frame.method !== undefined);
+  expect(updatesOf(client)).toEqual([uri]);
+}
+
 /** Each call that was cancelled, and no other, was cancelled at the server. */
 async function expectCancellations(): Promise<void> {
   await trace.saw('cancelled', clients.length);
@@ -274,17 +289,31 @@ verifies(
       // A modern client hears log lines in the answer to a request alone, and no line says to which it belongs.
       const isModern = index >= LEGACY && index < LEGACY + MODERN;
       const late = `${client.mine} log after`;
-      const uri = `test://${client.mine}`;
-      await client.peer.waitFor((frame) => frame.params?.uri === uri && frame.method !== undefined);
       if (!isModern) await client.peer.waitFor((frame) => frame.params?.data === late);
       if (isModern) expect([...lines, late]).toEqual(expect.arrayContaining(logsOf(client)));
       else expect(logsOf(client).sort()).toEqual([...lines, late].sort());
-      expect(updatesOf(client)).toEqual([uri]);
+      await expectUpdate(client);
     }
     await expectCancellations();
     for (const client of clients) expectNothingCrossed(client);
   },
   60_000,
+);
+
+verifies(
+  'fidelity.fifty-shared-http',
+  async () => {
+    await start('shared', 'http');
+    const told = await Promise.all(clients.map((client) => client.talk()));
+    await expectCancellations();
+    for (const [index, client] of clients.entries()) {
+      expect(told[index]).toEqual({ asked: QUESTIONS.length, refused: 0 });
+      expect(logsOf(client).sort()).toEqual([0, 1, 2].map((line) => `${client.mine} log ${line}`));
+      await expectUpdate(client);
+      expectNothingCrossed(client);
+    }
+  },
+  120_000,
 );
 
 verifies(
@@ -300,7 +329,7 @@ verifies(
     for (const [index, client] of clients.entries()) {
       const { asked = 0, refused = 0 } = told[index] ?? {};
       expect(asked + refused).toBe(QUESTIONS.length);
-      expect(updatesOf(client)).toEqual([]);
+      await expectUpdate(client);
       expectNothingCrossed(client);
     }
     // A line that comes after its call, while one call of somebody else runs, is that one's no more than anybody's.

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { verifies } from '../requirements.js';
 import { type RunningOrchestrator, startOrchestrator } from '../support/orchestrator.js';
 import { fixture } from '../support/processes.js';
 import { featuresServer, startBridge, textOf } from '../support/road.js';
@@ -199,7 +200,7 @@ describe('a message', () => {
 
 describe('a list of tools', () => {
   test.each([
-    ['endless', 'there are more than 1000 pages', 3],
+    ['endless', 'there are more than 1000 pages', 4],
     ['growing', 'there are more than 10000 tools', 10_000],
     ['many', 'there are more than 10000 tools', 10_000],
   ])('that is %s is cut and named, and what was read of it works', async (list, reason, tools) => {
@@ -234,7 +235,7 @@ describe('a list of tools', () => {
 
   test('whose schemas refer to themselves is used: what ends is checked, what does not is left to the server', async () => {
     await start('circular');
-    expect(await hostile()).toMatchObject({ state: 'ready', tools: 8, set_aside: [] });
+    expect(await hostile()).toMatchObject({ state: 'ready', tools: 9, set_aside: [] });
     const wrong = await bridge.callTool('hostile__root', { child: { child: { n: 'no number' } } });
     expect(errorOf(wrong)).toMatchObject({
       code: 'INVALID_ARGUMENTS',
@@ -247,4 +248,15 @@ describe('a list of tools', () => {
     await healthyCalls();
     expectPeakBelow(400 * MIB);
   });
+});
+
+verifies('hostile.patterns', async () => {
+  await start();
+  const args = { text: `${'a'.repeat(5000)}!` };
+  await bridge.callTool('hostile__patterned', args);
+  // The linear engine is there by now.
+  await healthyCalls();
+  const frame = await bridge.callTool('hostile__patterned', args);
+  expect([errorOf(frame)?.code ?? textOf(frame)]).toEqual([expect.stringMatching(/INVALID_ARGUMENTS|aaa/)]);
+  await healthyCalls();
 });

@@ -60,6 +60,27 @@ test('a client of an older revision gets no event without data', async () => {
   });
 });
 
+test('a client that names streams first gets every answer over one, and can come back for it', async () => {
+  const client = await SseClient.initialize(running);
+  const accept = { accept: 'text/event-stream, application/json' };
+  const stream = await client.post(call('echo', { text: 'at once' }), accept);
+  const first = await stream.next({ withData: false });
+  expect(textOf((await stream.next())?.message as object)).toBe('at once');
+  expect(await stream.next()).toBeUndefined();
+  const again = await client.get(first?.id);
+  expect(textOf((await again.next())?.message as object)).toBe('at once');
+  const older = await SseClient.initialize(running, {}, '2025-06-18');
+  const answer = await older.post(call('echo', { text: 'too' }), accept);
+  expect(await answer.next({ withData: false })).toMatchObject({ message: { id: 1 } });
+});
+
+test('a request that says an older revision than its client did gets no event without data', async () => {
+  const client = await SseClient.initialize(running);
+  const version = { 'mcp-protocol-version': '2025-06-18' };
+  const { response } = await client.post(call('slow', { ms: 300 }), version);
+  expect(response.headers.get('content-type')).toBe('application/json');
+});
+
 test('the call of a client that does not come back is cancelled', async () => {
   const client = await SseClient.initialize(running, { elicitation: {} });
   const before = trace.count('cancelled');

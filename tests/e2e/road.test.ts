@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { verifies } from '../requirements.js';
 import { bareServer, type RunningOrchestrator, startOrchestrator } from '../support/orchestrator.js';
@@ -98,6 +99,33 @@ describe('client, bridge, orchestrator, server', () => {
     expect(textOf(await bridge.callTool('bare__echo', { text: 'hello' }))).toBe('hello');
     bridge.close();
   });
+
+  verifies(
+    'bad.large-memory',
+    async () => {
+      const peak = (pid: number | undefined) => {
+        const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+        return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
+      };
+      const bridge = startBridge(running);
+      await bridge.initialize();
+      const peaks = () => [running.process.pid, bridge.process.pid].map(peak);
+      const twelve = 12 * 1024 * 1024;
+      const call = async () => {
+        expect(textOf(await bridge.callTool('bare__big', { bytes: twelve }))?.length).toBe(twelve);
+        bridge.frames.length = 0;
+      };
+      for (let round = 0; round < 10; round++) await call();
+      const before = peaks();
+      const rounds = 30;
+      for (let round = 0; round < rounds; round++) await call();
+      // What is left waits for the garbage collector, whose time nobody sets; kept results would be all of it, and twice in UTF-16.
+      const half = (rounds * 12) / 2;
+      for (const [index, after] of peaks().entries()) expect(after - (before[index] ?? 0)).toBeLessThan(half);
+      bridge.close();
+    },
+    120_000,
+  );
 
   verifies('bad.split-characters', async () => {
     const bridge = startBridge(running);

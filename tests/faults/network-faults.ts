@@ -22,7 +22,7 @@ async function hanging({ lane }: Scene, caller: Caller, server: string) {
 }
 
 /** When the connection for the lists is there again after the fault before: it would else be taken for the session's. */
-async function connectionsAtRest({ house, lane }: Scene, server: string): Promise<number> {
+async function sessionsAtRest({ house, lane }: Scene, server: string): Promise<number> {
   const { url, headers } = house.running;
   await eventually(
     'nothing is planned to be opened',
@@ -33,15 +33,15 @@ async function connectionsAtRest({ house, lane }: Scene, server: string): Promis
     },
     40_000,
   );
-  return lane.remote.proxy.connections;
+  return lane.remote.proxy.sessions.length;
 }
 
-/** The sockets of the session's connection are gone when the session is. */
+/** The sockets of the session's connection are gone when the session is. That for the lists may be another one by then. */
 async function leaves({ lane }: Scene, caller: Caller, before: number): Promise<void> {
   await caller.leave();
   await eventually(
     'the connections of the session are closed',
-    () => lane.remote.proxy.connections <= before,
+    () => lane.remote.proxy.sessions.length <= before,
     GONE_WITHIN_MS,
   );
 }
@@ -62,7 +62,7 @@ async function killUpstream(scene: Scene, server: string, when: Breaking): Promi
 /** What was open carries nothing any more, as after a network that forgot its connections. */
 async function goSilent(scene: Scene, server: string, when: Breaking, how: How): Promise<void> {
   const { remote } = scene.lane;
-  const before = await connectionsAtRest(scene, server);
+  const before = await sessionsAtRest(scene, server);
   const caller = await callerFor(scene, how);
   await works(caller, server);
   if (when === 'mid-call') {
@@ -80,7 +80,7 @@ async function goSilent(scene: Scene, server: string, when: Breaking, how: How):
 /** It takes connections and answers none of them. */
 async function acceptAndSayNothing(scene: Scene, server: string): Promise<void> {
   const { remote } = scene.lane;
-  const before = await connectionsAtRest(scene, server);
+  const before = await sessionsAtRest(scene, server);
   const caller = await callerFor(scene, 'HTTP');
   remote.proxy.mute();
   const { code, text } = await caller.call(server, 'echo');

@@ -45,6 +45,13 @@ beforeAll(
       far: { url: remote.url('mcp') },
     };
     running = await startOrchestrator({ servers, env: { ...probed(probe), PROBE_GC: '1' } });
+    // What starts with the first call is no growth.
+    await fetch(`${running.url}/tools/mcp/own/echo`, {
+      method: 'POST',
+      headers: running.headers('first'),
+      body: '{}',
+    });
+    await fetch(`${running.url}/api/sessions/first`, { method: 'DELETE', headers: running.headers() });
     await rest(6000);
     before = await takeCensus(running, probe);
     await soak(Object.keys(servers));

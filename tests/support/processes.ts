@@ -25,14 +25,16 @@ export async function ended(child: ChildProcess): Promise<Ended> {
   return { code: child.exitCode, signal: child.signalCode };
 }
 
-/** Starts `node file …` with pipes. */
+/** Starts `node file …` with pipes; `wrapper` is a command line that becomes it. */
 export function startNode(
   file: string,
   args: string[] = [],
   env: NodeJS.ProcessEnv = {},
   cwd = root,
+  wrapper: string[] = [],
 ): ChildProcess {
-  const child = spawn(process.execPath, [file, ...args], {
+  const [program = '', ...rest] = [...wrapper, process.execPath, file, ...args];
+  const child = spawn(program, rest, {
     cwd,
     env: { ...plainEnv(), ...env },
     stdio: 'pipe',

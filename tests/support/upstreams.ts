@@ -87,13 +87,14 @@ export class Upstreams {
   /** A provider of features-server.mjs with these modes. */
   features(
     env: Record<string, string> = {},
-    { isolation = 'session', startTimeoutMs, ...options }: FeatureOptions = {},
+    { isolation = 'session', startTimeoutMs, warm, ...options }: FeatureOptions = {},
   ): McpProvider {
     const entry: ServerEntry = {
       id: 'features',
       transport: { kind: 'stdio', command: process.execPath, args: [fixture('features-server.mjs')], env },
       isolation,
       ...(startTimeoutMs === undefined ? {} : { startTimeoutMs }),
+      ...(warm === undefined ? {} : { warm }),
     };
     return this.provider(entry, options);
   }
@@ -148,6 +149,7 @@ export class Upstreams {
 export interface FeatureOptions extends Partial<McpProviderOptions> {
   isolation?: 'session' | 'shared';
   startTimeoutMs?: number;
+  warm?: number;
 }
 
 export interface HttpServer {

@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ended, eventually } from '../../support/processes.js';
-import { importBare, importImage } from './image.js';
+import { importBare, importImage, importMachine } from './image.js';
 import { installEngines } from './install.js';
 
 export const IMAGE = 'mcpbridge-fixtures';
@@ -67,6 +67,16 @@ export class TestEngine {
 
   async kill(id: string): Promise<void> {
     await this.ask('POST', `/containers/${id}/kill?signal=SIGKILL`);
+  }
+
+  /** Of a container's first process, as this machine sees it. */
+  async pid(id: string): Promise<number> {
+    return JSON.parse(await this.ask('GET', `/containers/${id}/json`)).State.Pid;
+  }
+
+  /** The image MACHINE_IMAGE. */
+  importMachine(): Promise<void> {
+    return importMachine(this.socket);
   }
 
   /** An image with one empty file in it and no entry point. */

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createReadStream } from 'node:fs';
-import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -24,7 +24,29 @@ export function importImage(socketPath: string, name: string): Promise<void> {
   });
 }
 
-async function importFolder(
+export const MACHINE_IMAGE = 'mcpbridge-machine';
+export const NODE_INSIDE = '/opt/node/node';
+
+/** Makes an image whose programs are this machine's: `machineMounts` brings them. */
+export function importMachine(socketPath: string): Promise<void> {
+  return importFolder(socketPath, MACHINE_IMAGE, [], async (folder) => {
+    for (const name of ['bin', 'lib', 'lib64']) await symlink(`usr/${name}`, join(folder, name));
+    for (const name of ['sbin', 'usr', 'opt', 'etc', 'tmp', 'app']) await mkdir(join(folder, name));
+    await writeFile(
+      join(folder, 'etc/passwd'),
+      'root:x:0:0::/root:/bin/sh\nnode:x:1000:1000::/tmp:/bin/sh\n',
+    );
+    await writeFile(join(folder, 'etc/group'), 'root:x:0:\nnode:x:1000:\n');
+    await writeFile(join(folder, 'etc/shadow'), 'root:*:1:0:99999:7:::\n', { mode: 0o600 });
+  });
+}
+
+export function machineMounts(): string[] {
+  const alternatives = '/etc/alternatives:/etc/alternatives:ro';
+  return ['/usr:/usr:ro', `${process.execPath}:${NODE_INSIDE}:ro`, alternatives];
+}
+
+export async function importFolder(
   socketPath: string,
   name: string,
   changes: string[],

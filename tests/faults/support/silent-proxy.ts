@@ -1,10 +1,20 @@
 import type { AddressInfo } from 'node:net';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 
+/** How both transports name the session that a request or its answer belongs to. */
+const SESSION = /(?:mcp-session-id: |sessionId=)([\w-]+)/i;
+
+interface Pair {
+  silent: boolean;
+  near: Socket;
+  far: Socket;
+  session: string | undefined;
+}
+
 /** A way to a server that can become what a broken network is: connections that stay open and carry nothing. */
 export class SilentProxy {
   private readonly server: Server;
-  private readonly pairs = new Set<{ silent: boolean; near: Socket; far: Socket }>();
+  private readonly pairs = new Set<Pair>();
   private isMute = false;
 
   /** `target` may change while it runs. */
@@ -17,9 +27,13 @@ export class SilentProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Connections towards the server's clients. */
-  get connections(): number {
-    return this.pairs.size;
+  /**
+   * MCP sessions with a socket that is open. What a client keeps for its next request belongs to the session of its last;
+   * a socket on which no session was named yet counts as one.
+   */
+  get sessions(): string[] {
+    const named = [...this.pairs].map(({ session }, index) => session ?? `none yet ${index}`);
+    return [...new Set(named)];
   }
 
   /** What is open carries nothing any more, in either direction, and is not closed. */
@@ -48,11 +62,14 @@ export class SilentProxy {
 
   private join(near: Socket): void {
     const far = createConnection(this.target, '127.0.0.1');
-    const pair = { silent: this.isMute, near, far };
+    const pair: Pair = { silent: this.isMute, near, far, session: undefined };
     this.pairs.add(pair);
     const carry = (from: Socket, to: Socket) => {
       // It is read all the same: an end would else not be noticed.
-      from.on('data', (chunk) => pair.silent || to.write(chunk));
+      from.on('data', (chunk: Buffer) => {
+        pair.session ??= SESSION.exec(chunk.toString('latin1'))?.[1];
+        if (!pair.silent) to.write(chunk);
+      });
       from.on('end', () => pair.silent || to.end());
       from.on('error', () => {
         // Both ends are closed below.
