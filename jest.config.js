@@ -11,5 +11,7 @@ export default {
     ],
   },
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'] },
+  // No test counts on the machine being its own.
+  maxWorkers: 2,
   testTimeout: 30_000,
 };

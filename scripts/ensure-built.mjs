@@ -4,11 +4,16 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const built = ['packages/orchestrator/dist/main.js', 'packages/mcpbridge/dist/mcpbridge.cjs'].map((p) =>
-  join(root, p),
+const built = [
+  'packages/orchestrator/dist/main.js',
+  'packages/mcpbridge/dist/mcpbridge.cjs',
+  'packages/dashboard/dist/index.html',
+].map((p) => join(root, p));
+const packages = ['shared', 'mcpbridge', 'agent', 'orchestrator', 'dashboard'].map(
+  (name) => `packages/${name}`,
 );
-const sources = ['shared', 'mcpbridge', 'orchestrator'].flatMap((name) => {
-  const folder = join(root, 'packages', name, 'src');
+const sources = [...packages, 'workspace-api'].flatMap((name) => {
+  const folder = join(root, name, 'src');
   return readdirSync(folder, { recursive: true }).map((file) => join(folder, String(file)));
 });
 
