@@ -54,11 +54,21 @@ const kinds: Record<string, Kind> = {
     }),
     noted: 2,
   },
+  'has a daemon whose parent is gone': {
+    entry: (own, children) => ({
+      command: 'sh',
+      args: ['-c', `setsid sh -c 'node -e "$ENDLESS" &'; exec node ${server}`],
+      env: { TRACE_FILE: own, CHILDREN: children, ENDLESS },
+    }),
+    noted: 2,
+  },
 };
 
-type WayOut = (running: RunningOrchestrator) => Promise<unknown>;
+/** `serverId`: the process of the session that speaks MCP. */
+type WayOut = (running: RunningOrchestrator, serverId: number) => Promise<unknown>;
 const waysOut: Record<string, WayOut> = {
   'the end of its session': (running) => api(running).delete('/api/sessions/s'),
+  'the death of the server alone': async (_running, serverId) => process.kill(serverId, 'SIGKILL'),
   'a stop of the server': (running) => api(running).post('/api/servers/odd/stop'),
   'SIGTERM of the orchestrator': (running) => {
     running.process.kill('SIGTERM');
@@ -75,6 +85,9 @@ const waysOut: Record<string, WayOut> = {
   },
 };
 
+/** These leave the processes for the lists as they are. */
+const OF_SESSION = ['the end of its session', 'the death of the server alone'];
+
 let running: RunningOrchestrator | undefined;
 afterEach(() => running?.stop());
 
@@ -84,7 +97,7 @@ function idsIn(file: string): number[] {
 }
 
 describe.each(Object.entries(kinds))('a server that %s', (_kind, { entry, noted }) => {
-  test.each(Object.entries(waysOut))('is gone whole after %s', async (_way, leave) => {
+  test.each(Object.entries(waysOut))('is gone whole after %s', async (way, leave) => {
     const [own, children] = [(await Trace.make()).file, (await Trace.make()).file];
     running = await startOrchestrator({ servers: { odd: entry(own, children) } });
     const ids = () => [...idsIn(own), ...idsIn(children)];
@@ -94,8 +107,9 @@ describe.each(Object.entries(kinds))('a server that %s', (_kind, { entry, noted 
     expect(body.result).toBe('here');
     await eventually("the session's processes are there", () => ids().length === 2 * noted);
     const ofSession = ids().filter((id) => !listing.includes(id));
-    await leave(running);
-    const leaving = _way === 'the end of its session' ? ofSession : ids();
+    const serverId = idsIn(own).find((id) => ofSession.includes(id)) as number;
+    await leave(running, serverId);
+    const leaving = OF_SESSION.includes(way) ? ofSession : ids();
     await eventually('all of them are gone', () => !leaving.some(isAlive), GONE_WITHIN_MS);
     if (leaving === ofSession) expect(listing.every(isAlive)).toBe(true);
   });

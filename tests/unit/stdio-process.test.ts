@@ -205,7 +205,7 @@ describe('the start of a server', () => {
     expectGone(trace.pids());
   });
 
-  test('the process sees the allow-listed part of our environment and what its entry adds, no more', async () => {
+  test('the process sees the allow-listed part of our environment, what its entry adds and its mark, no more', async () => {
     const env = { HOME: '/home/x', PATH: process.env.PATH, LC_ALL: 'C', LANG: 'C.UTF-8', TMPDIR: '/tmp' };
     const hidden = {
       SECRET: 'x',
@@ -215,7 +215,11 @@ describe('the start of a server', () => {
     };
     const shellFunction = { TERM: '() { :; }; echo x' };
     const provider = upstreams.features({ MINE: 'yes' }, { env: { ...env, ...hidden, ...shellFunction } });
-    expect(JSON.parse(await textOf(provider, caller, 'env'))).toEqual({ ...env, MINE: 'yes' });
+    expect(JSON.parse(await textOf(provider, caller, 'env'))).toEqual({
+      ...env,
+      MINE: 'yes',
+      MCPBRIDGE_GROUP: expect.any(String),
+    });
   });
 
   test('an entry may give what the allow-list would withhold', async () => {

@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { ProcessGroup } from '@mcpbridge/shared/process-group.js';
+import { markedEnvironment, ProcessGroup } from '@mcpbridge/shared/process-group.js';
 
 interface Ending {
   code: number | null;
@@ -25,8 +25,11 @@ export class GroupedProcess {
   private readonly group: ProcessGroup;
   private words = '';
 
-  private constructor(private readonly child: ChildProcessWithoutNullStreams) {
-    this.group = new ProcessGroup(child, child.pid as number);
+  private constructor(
+    private readonly child: ChildProcessWithoutNullStreams,
+    mark: ReturnType<typeof markedEnvironment>,
+  ) {
+    this.group = new ProcessGroup(child, child.pid as number, mark);
     child.stderr.on('data', (part) => (this.words = `${this.words}${part}`.slice(-LAST_WORDS)));
     this.ending = once(child, 'exit').then(([code, signal]) => ({ code, signal, words: this.words.trim() }));
     // What it left behind may hold its pipes open, and the end of those is waited for.
@@ -36,11 +39,12 @@ export class GroupedProcess {
   /** Rejects with the system's error when it cannot be started. */
   static async start(command: string, args: string[], options: ProcessOptions): Promise<GroupedProcess> {
     const { cwd, env, stdin } = options;
-    const child = spawn(command, args, { cwd, env, stdio: 'pipe', detached: true });
+    const mark = markedEnvironment();
+    const child = spawn(command, args, { cwd, env: { ...env, ...mark }, stdio: 'pipe', detached: true });
     // One that has ended reads no more.
     child.stdin.on('error', () => undefined).end(stdin);
     await once(child, 'spawn');
-    return new GroupedProcess(child);
+    return new GroupedProcess(child, mark);
   }
 
   get stdout(): Readable {

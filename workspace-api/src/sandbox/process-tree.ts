@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { environmentOf, processesWith } from '@mcpbridge/shared/marked-processes.js';
 import { signalStrays, straysOf } from '@mcpbridge/shared/strays.js';
 
 /** In the environment of every process of a command, unless it took it out. */
@@ -15,39 +16,20 @@ export function killTree(pid: number): void {
 
 /** Those who are below nothing of the command any more, by its mark; one that means to can take that off. */
 export function killMarked(mark: string): void {
-  const text = markText(mark);
-  for (const pid of processIds())
-    if (pid !== process.pid && environmentOf(pid).includes(text)) signal(pid, 'SIGKILL');
+  for (const pid of processesWith(COMMAND_MARK, [mark])) if (pid !== process.pid) signal(pid, 'SIGKILL');
 }
 
 export function hasMark(pid: number, marks: Iterable<string>): boolean {
   const environment = environmentOf(pid);
-  return [...marks].some((mark) => environment.includes(markText(mark)));
+  return [...marks].some((mark) => environment.includes(`${COMMAND_MARK}=${mark}\0`));
 }
-
-const markText = (mark: string) => `${COMMAND_MARK}=${mark}\0`;
 
 /** None where no file can be opened any more: whoever ends processes must not fail at that, or the service would end. */
-export function processIds(): number[] {
-  return namesIn('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number);
-}
-
 export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
     return [];
-  }
-}
-
-function environmentOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1');
-  } catch {
-    // Another user's, or gone.
-    return '';
   }
 }
 

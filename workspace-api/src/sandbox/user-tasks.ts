@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { processIds } from './process-tree.js';
+import { processIds } from '@mcpbridge/shared/marked-processes.js';
 
 const FIRST_PID_NAMESPACE = 'pid:[4026531836]';
 const FRESH_MS = 5000;

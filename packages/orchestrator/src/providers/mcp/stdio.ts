@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import { isObject, type RpcMessage } from '@mcpbridge/shared/json-rpc.js';
-import { ProcessGroup } from '@mcpbridge/shared/process-group.js';
+import { markedEnvironment, ProcessGroup } from '@mcpbridge/shared/process-group.js';
 import { TurnWriter } from '@mcpbridge/shared/turn-writer.js';
 import type { StdioTransportEntry } from '../../config/server-entry.js';
 import { Allowance } from './allowance.js';
@@ -23,10 +23,11 @@ export async function openStdio(
   entry: StdioTransportEntry,
   context: TransportContext,
 ): Promise<Transport> {
+  const mark = markedEnvironment();
   try {
     const child = spawn(entry.command, entry.args, {
       cwd: entry.cwd,
-      env: childEnvironment(context.env, entry.env),
+      env: { ...childEnvironment(context.env, entry.env), ...mark },
       detached: process.platform !== 'win32',
       stdio: 'pipe',
       windowsHide: true,
@@ -35,7 +36,7 @@ export async function openStdio(
       child.once('error', reject);
       child.once('spawn', () => resolve(child.pid ?? 0));
     });
-    return new StdioTransport(server, child, new ProcessGroup(child, id), context);
+    return new StdioTransport(server, child, new ProcessGroup(child, id, mark), context);
   } catch (error) {
     throw new AppError('PROVIDER_UNAVAILABLE', `Server "${server}": ${whyNotStarted(entry, error)}`, {
       cause: error,
