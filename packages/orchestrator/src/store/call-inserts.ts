@@ -66,10 +66,10 @@ export class CallInserts {
   }
 }
 
-/** Which of its values there are: each has a bit. */
+/** Which of its values there are: each has a bit, of the 32 that a number has. */
 function kindOf(row: Row): number {
   let kind = 0;
-  for (let index = 0; index < row.length; index += 1) if (row[index] !== null) kind += 2 ** index;
+  for (let index = 0; index < row.length; index += 1) if (row[index] !== null) kind |= 1 << index;
   return kind;
 }
 

@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '@mcpbridge/shared/errors.js';
 import { secretHider } from '@mcpbridge/shared/secrets.js';
@@ -42,6 +43,8 @@ export interface ScribeAnswer {
   error?: string;
 }
 
+// Calls go before their records. Only Linux takes 0 for this thread, others for the whole process.
+if (process.platform === 'linux') setPriority(0, 5);
 let hide = secretHider();
 const metrics = new CallMetrics();
 const file = await openSqlite(workerData);
