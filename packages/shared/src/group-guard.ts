@@ -34,7 +34,7 @@ for id in $groups; do kill -s STOP -- "-$id"; done
 strays="$(for id in $groups; do below "$id"; done) $(marked "$1")"
 for id in $groups; do kill -s TERM -- "-$id"; kill -s CONT -- "-$id"; done
 for id in $strays; do kill -s TERM "$id"; done
-sleep 2
+sleep 1
 for id in $groups; do kill -s KILL -- "-$id"; done
 for id in $strays $(marked "$1"); do kill -s KILL "$id"; done
 `;
