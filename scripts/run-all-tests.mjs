@@ -16,9 +16,8 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const GROUPS = [
   ['test'],
   ['test:faults'],
-  ['soak'],
   ['test:dashboard'],
-  ['test:docker'],
+  ['test:docker', 'soak'],
   ['test:clients', 'test:conformance'],
 ];
 
