@@ -6,6 +6,8 @@ import { run } from '../clients/support/run.js';
 import { importFolder } from '../docker/support/image.js';
 import { root } from '../support/processes.js';
 
+/** Registries are reached as this machine reaches them. */
+const MACHINE = { env: process.env };
 const PACKAGES = ['debootstrap', 'docker-compose'];
 const PROGRAMS = ['/usr/sbin/debootstrap', '/usr/bin/docker-compose'];
 
@@ -26,7 +28,7 @@ export async function importBase(socketPath: string): Promise<void> {
     /^FROM ((?:node):(\d+)-(\w+)-slim) AS build$/m.exec(await readFile(join(root, 'Dockerfile'), 'utf8')) ??
     [];
   await importFolder(socketPath, name, ['CMD ["node"]'], async (folder) => {
-    await run('debootstrap', ['--variant=minbase', '--include=ca-certificates', suite, folder]);
+    await run('debootstrap', ['--variant=minbase', '--include=ca-certificates', suite, folder], MACHINE);
     await installNode(folder, major);
     await run('chroot', [folder, 'useradd', '-m', '-u', '1000', '-s', '/bin/bash', 'node']);
     const bundle = 'etc/ssl/certs/ca-certificates.crt';
@@ -38,17 +40,17 @@ async function installNode(folder: string, major: string): Promise<void> {
   const local = join(folder, 'usr/local');
   const own = await mkdtemp(join(tmpdir(), 'mcpbridge-node-'));
   try {
-    await run('npm', ['install', '--no-audit', '--no-fund', '--prefix', own, `node@${major}`]);
+    await run('npm', ['install', '--no-audit', '--no-fund', '--prefix', own, `node@${major}`], MACHINE);
     await cp(join(own, 'node_modules/node/bin/node'), join(local, 'bin/node'));
   } finally {
     await rm(own, { recursive: true, force: true });
   }
-  const npm = (await run('npm', ['root', '-g'])).trim();
+  const npm = (await run('npm', ['root', '-g'], MACHINE)).trim();
   const modules = join(local, 'lib/node_modules');
   await mkdir(modules, { recursive: true });
   await cp(join(npm, 'npm'), join(modules, 'npm'), { recursive: true });
   await symlink('../lib/node_modules/npm/bin/npm-cli.js', join(local, 'bin/npm'));
-  const registry = (await run('npm', ['config', 'get', 'registry'])).trim();
+  const registry = (await run('npm', ['config', 'get', 'registry'], MACHINE)).trim();
   await mkdir(join(local, 'etc'), { recursive: true });
   const settings = `registry=${registry}\ncafile=/etc/ssl/certs/ca-certificates.crt\n`;
   await writeFile(join(local, 'etc/npmrc'), settings);

@@ -45,9 +45,12 @@ beforeAll(async () => {
   token = compose('exec', '-T', 'orchestrator', 'cat', '/data/token').trim();
 });
 afterAll(async () => {
-  if (folder) compose('down', '-v');
-  await engine?.stop();
-  if (folder) rmSync(folder, { recursive: true, force: true });
+  try {
+    if (token) compose('down', '-v');
+  } finally {
+    await engine?.stop();
+    if (folder) rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 const healthy = () =>
