@@ -68,7 +68,7 @@ async function openGauges({ catalog, pipeline, sessions, approvals, places, stor
     labelNames: ['queue'],
     registers,
     async collect(this: Gauge<'queue'>) {
-      this.set({ queue: 'calls' }, pipeline.runningCount);
+      this.set({ queue: 'calls' }, pipeline.running.count);
       this.set({ queue: 'approvals' }, (await approvals.list()).length);
       this.set({ queue: 'records' }, store.calls.waiting);
       this.set({ queue: 'processes' }, places.waitingCount);

@@ -144,10 +144,10 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
   });
   const bus = new EventBus({
     log: store.calls,
-    running: () => pipeline.running(),
+    running: () => pipeline.running.list(),
     hide,
     onWatched: (watched) => {
-      pipeline.watcher = watched ? (call) => bus.callChanged(call) : undefined;
+      pipeline.running.watcher = watched ? (call) => bus.callChanged(call) : undefined;
       watchHouse(watched);
     },
   });
@@ -333,7 +333,7 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
       config.close();
       await assistant.close(DRAIN_MS);
       await doors.refuseNew();
-      await pipeline.drained(DRAIN_MS);
+      await pipeline.running.drained(DRAIN_MS);
       endpoint.close();
       bus.close();
       eventSocket.close();

@@ -128,7 +128,7 @@ export function plainRoutes(parts: Parts): (PlainRoute | StreamRoute)[] {
       results: store.results,
       retention: store.retention,
       bus,
-      cancel: (id, by) => pipeline.cancel(id, by),
+      cancel: (id, by) => pipeline.running.cancel(id, by),
     }),
     ...replayRoutes({ queries: store.calls.queries, pipeline, sessions }),
     ...statisticsRoutes(store.calls.queries),

@@ -37,7 +37,7 @@ export function endWithSessions(parts: Parts): void {
   };
   sessions.on('end', (session) => {
     const { sessionId } = session;
-    pipeline.cancelSession(session);
+    pipeline.running.cancelSession(session);
     void recordings.stop(session);
     for (const provider of catalog.allProviders()) void provider.endSession(sessionId);
     catalog.forgetSession(sessionId);

@@ -14,7 +14,8 @@ import {
   RESPOND_ASYNC,
   WHOLE_RESULT,
 } from '@mcpbridge/shared/wire.js';
-import type { CallPipeline, CallRequest } from '../calls/pipeline.js';
+import type { CallRequest } from '../calls/call-request.js';
+import type { CallPipeline } from '../calls/pipeline.js';
 import type { Target } from '../catalog/catalog.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { onCallerGone } from './caller-gone.js';
