@@ -1,31 +1,18 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import type { SessionPolicy } from '@mcpbridge/shared/policy.js';
-import { SESSION_ID } from '@mcpbridge/shared/wire.js';
 import type { Log } from '../log.js';
 import type { SessionLifetime, SessionRow, SessionStore } from '../store/session-store.js';
+import { checkId, isTheirs, notFound, type SessionBearer, usualIdOf } from './bearer.js';
 import { effectivePolicy } from './effective-policy.js';
 import { Holds } from './holds.js';
 import { Session } from './session.js';
+import { rowOf, sessionOf } from './session-row.js';
 
 const EXPIRY_CHECK_MS = 5000;
 /** Sessions under sessions, at most. */
 const MAX_DEPTH = 8;
-
-/** The session of those who name none; what login services call people may be no id of a session. */
-function defaultOf(principal: string): string {
-  const id = `default-${principal}`;
-  return SESSION_ID.test(id) ? id : `default-${createHash('sha256').update(principal).digest('hex')}`;
-}
-
-/** Who asks for a session: an owner of many, or the bearer of one session's token. */
-export interface SessionBearer {
-  id: string;
-  sessionId?: string;
-  /** May look at and end what is others'; not use it. */
-  isAdmin?: boolean;
-}
 
 export interface NewSession {
   id?: string;
@@ -98,9 +85,7 @@ export class Sessions {
     sessionId: string,
     lifetime: SessionLifetime = 'lasting',
   ): Promise<Session> {
-    if (!SESSION_ID.test(sessionId)) {
-      throw new AppError('INVALID_REQUEST', 'A session id is 1 to 128 letters, digits or any of "_ . : -".');
-    }
+    checkId(sessionId);
     // Whoever else is loading it may be somebody who may not have it.
     for (let other = this.opening.get(sessionId); other; other = this.opening.get(sessionId))
       await other.catch(() => undefined);
@@ -115,9 +100,7 @@ export class Sessions {
     bearer: SessionBearer,
     { id = randomUUID(), policy, parent, expiresAt }: NewSession,
   ): Promise<Session> {
-    if (!SESSION_ID.test(id)) {
-      throw new AppError('INVALID_REQUEST', 'A session id is 1 to 128 letters, digits or any of "_ . : -".');
-    }
+    checkId(id);
     if (this.open.has(id) || this.opening.has(id) || (await this.store.get(id))) {
       throw new AppError('CONFLICT', `The session id "${id}" is taken; leave it out to get a random one.`);
     }
@@ -149,7 +132,7 @@ export class Sessions {
 
   /** What a caller without a session id gets: one lasting session of its principal. */
   ofPrincipal(bearer: SessionBearer): Session | Promise<Session> {
-    const id = bearer.sessionId ?? defaultOf(bearer.id);
+    const id = usualIdOf(bearer);
     return this.known(bearer, id) ?? this.enter(bearer, id);
   }
 
@@ -226,14 +209,7 @@ export class Sessions {
       throw notFound(sessionId);
     if (row && (isOver(row) || (row.endedAt !== undefined && row.lifetime === 'lasting')))
       throw notFound(sessionId);
-    const session = new Session(
-      sessionId,
-      bearer.id,
-      row?.lifetime ?? lifetime,
-      row?.createdAt ?? Date.now(),
-    );
-    session.policy = row?.policy ?? {};
-    session.expiresAt = row?.expiresAt;
+    const session = row ? sessionOf(row) : new Session(sessionId, bearer.id, lifetime, Date.now());
     if (row?.parent !== undefined) session.parent = await this.enter({ id: row.owner }, row.parent);
     await this.admit(session);
     return session;
@@ -274,30 +250,10 @@ function chainOf(session: Session): Session[] {
   return session.parent ? [...chainOf(session.parent), session] : [session];
 }
 
-function isTheirs(
-  bearer: SessionBearer,
-  { owner, sessionId }: { owner: string; sessionId: string },
-): boolean {
-  return owner === bearer.id && (bearer.sessionId === undefined || bearer.sessionId === sessionId);
-}
-
 function isOver({ expiresAt }: { expiresAt?: number | undefined }): boolean {
   return expiresAt !== undefined && expiresAt <= Date.now();
 }
 
 function earlier(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
-}
-
-function rowOf(session: Session): SessionRow {
-  const { sessionId, owner, lifetime, createdAt, lastUsedAt, policy, parent, expiresAt } = session;
-  const row: SessionRow = { id: sessionId, owner, lifetime, createdAt, lastUsedAt };
-  if (Object.keys(policy).length > 0) row.policy = policy;
-  if (parent) row.parent = parent.sessionId;
-  if (expiresAt !== undefined) row.expiresAt = expiresAt;
-  return row;
-}
-
-function notFound(sessionId: string): AppError {
-  return new AppError('SESSION_NOT_FOUND', `There is no session "${sessionId}".`);
 }
