@@ -12,18 +12,15 @@ import {
   type RpcNotification,
   type RpcRequest,
 } from '@mcpbridge/shared/json-rpc.js';
-import { META } from '@mcpbridge/shared/protocol.js';
 import type { Caller, FrameRecorder } from '../provider.js';
 import { abortReason } from './abort.js';
-import { Flow } from './flow.js';
+import { type Hearing, Notices, subscriptionOf } from './notices.js';
 import type { During, Origin } from './origin.js';
 import { Questions } from './questions.js';
 import type { Transport, TransportEvents } from './transport.js';
 import { Unanswered } from './unanswered.js';
-import { UNASKED_PER_SECOND, Unasked } from './unasked.js';
+import { Unasked } from './unasked.js';
 
-/** Units a second (see Allowance) of the progress of one call. */
-const PROGRESS_PER_SECOND = 2000;
 /** A shorter message cannot be deep. */
 const FLAT_BYTES = 2 * MAX_DEPTH;
 
@@ -57,17 +54,14 @@ export interface RequestOptions {
   background?: boolean;
 }
 
-interface Pending {
+interface Pending extends Hearing {
   readonly id: number;
   resolve(result: unknown): void;
   reject(error: Error): void;
   method: string;
-  origin: Origin | undefined;
   signal: CancelSignal | undefined;
   onAbort: (() => void) | undefined;
   background: boolean;
-  /** From its first progress on. */
-  progress?: Flow<JsonObject>;
 }
 
 /**
@@ -79,7 +73,7 @@ export class Peer implements TransportEvents {
   private readonly pending = new Unanswered<Pending>();
   private readonly unasked: Unasked;
   private readonly questions: Questions;
-  private readonly notifications: Flow<{ notification: RpcNotification; during: During }>;
+  private readonly notices: Notices;
   private lastSession: string | undefined;
   /** Whoever has used it, as long as that is one session alone. */
   onlyCaller: Caller | undefined;
@@ -101,14 +95,8 @@ export class Peer implements TransportEvents {
         transport.send(answer);
       },
     );
-    this.notifications = new Flow(
-      UNASKED_PER_SECOND,
-      ({ notification, during }) => this.events.notification(notification, this, during),
-      () =>
-        this.unasked.over(
-          'notifications',
-          `It sends more than ${UNASKED_PER_SECOND} notifications a second; of those that say the same the latest arrives, the others are dropped.`,
-        ),
+    this.notices = new Notices(this.unasked, this.pending, this.questions, (notification, during) =>
+      events.notification(notification, this, during),
     );
     transport.listen(this);
   }
@@ -181,28 +169,12 @@ export class Peer implements TransportEvents {
     else if (isRequest(message)) this.questions.take(message, size, isTooDeep, this.duringOf(during));
     else if (!isTooDeep) {
       const params = isObject(message.params) ? message.params : undefined;
-      this.hear(message.method, params, size, this.duringOf(during ?? subscriptionOf(params)));
+      this.notices.hear(message.method, params, size, this.duringOf(during ?? subscriptionOf(params)));
     }
   }
 
-  /** Of the session that the connection belongs to; on a common one, of the session that asked. */
-  private recorderOf(origin?: Origin): FrameRecorder | undefined {
-    return (origin?.caller ?? this.events.caller)?.recorder;
-  }
-
-  /** Who asked for what a message answers, tells the progress of, or came with. */
-  private originOf({ id, method, params }: JsonObject, during: RpcId | undefined): Origin | undefined {
-    if (method === undefined) return this.pending.get(id)?.origin;
-    const told = isObject(params) ? this.pending.get(params.progressToken)?.origin : undefined;
-    return told ?? this.pending.get(during ?? subscriptionOf(params))?.origin;
-  }
-
-  private duringOf(id: unknown): During {
-    return id === undefined ? undefined : (this.pending.get(id)?.origin ?? null);
-  }
-
   noise(bytes: number): void {
-    if (!this.unasked.allows(bytes)) this.unasked.over('noise', 'It writes on and on what is no message.');
+    this.unasked.noise(bytes);
   }
 
   failed(id: RpcId | undefined, error: AppError): void {
@@ -229,7 +201,7 @@ export class Peer implements TransportEvents {
   closed(reason: AppError): void {
     if (this.closedFor) return;
     this.closedFor = reason;
-    this.notifications.stop();
+    this.notices.stop();
     for (const { id } of this.pending) this.take(id)?.reject(reason);
     this.questions.withdrawAll(reason);
     this.events.closed(reason);
@@ -280,54 +252,21 @@ export class Peer implements TransportEvents {
     else waiting.resolve(message.result);
   }
 
-  private hear(method: string, params: JsonObject | undefined, bytes: number, during: During): void {
-    if (method === 'notifications/progress') {
-      const { progressToken, ...progress } = params ?? {};
-      const waiting = this.pending.get(progressToken);
-      if (waiting?.origin?.listener?.progress) this.progressOf(waiting).push(progress, bytes, 'latest');
-      else this.noise(bytes);
-    } else if (method === 'notifications/cancelled') {
-      const { requestId, ...notice } = params ?? {};
-      const reason = new AppError('CALL_CANCELLED', 'The server withdrew its question.', {
-        details: { notice },
-      });
-      if (isToken(requestId)) this.questions.withdraw(requestId, reason);
-    } else if (method === 'notifications/subscriptions/acknowledged') {
-      this.pending.get(subscriptionOf(params))?.origin?.listener?.agreed?.(params?.notifications);
-    } else {
-      const notification: RpcNotification = params
-        ? { jsonrpc: '2.0', method, params }
-        : { jsonrpc: '2.0', method };
-      this.notifications.push({ notification, during }, bytes, subjectOf(notification));
-    }
+  /** Of the session that the connection belongs to; on a common one, of the session that asked. */
+  private recorderOf(origin?: Origin): FrameRecorder | undefined {
+    return (origin?.caller ?? this.events.caller)?.recorder;
   }
 
-  private progressOf(waiting: Pending): Flow<JsonObject> {
-    waiting.progress ??= new Flow(
-      PROGRESS_PER_SECOND,
-      (progress) => waiting.origin?.listener?.progress?.(progress),
-      () =>
-        this.unasked.over(
-          'progress',
-          `It tells more than ${PROGRESS_PER_SECOND} steps of one call a second; the latest arrives.`,
-        ),
-    );
-    return waiting.progress;
+  /** Who asked for what a message answers, tells the progress of, or came with. */
+  private originOf({ id, method, params }: JsonObject, during: RpcId | undefined): Origin | undefined {
+    if (method === undefined) return this.pending.get(id)?.origin;
+    const told = isObject(params) ? this.pending.get(params.progressToken)?.origin : undefined;
+    return told ?? this.pending.get(during ?? subscriptionOf(params))?.origin;
   }
-}
 
-const isToken = (value: unknown): value is RpcId => typeof value === 'number' || typeof value === 'string';
-
-/** What says only that something is another now, and of what: the latest says it all. */
-function subjectOf({ method, params }: RpcNotification): string | undefined {
-  if (method.endsWith('/list_changed')) return method;
-  return method === 'notifications/resources/updated' ? `${method} ${params?.uri}` : undefined;
-}
-
-/** The request of the subscription that it is told on. */
-function subscriptionOf(params: unknown): unknown {
-  const meta = isObject(params) ? params._meta : undefined;
-  return isObject(meta) ? meta[META.subscriptionId] : undefined;
+  private duringOf(id: unknown): During {
+    return id === undefined ? undefined : (this.pending.get(id)?.origin ?? null);
+  }
 }
 
 function withProgressToken(params: JsonObject, progressToken: number): JsonObject {

@@ -26,6 +26,11 @@ export class Unasked {
     return this.allowance.allows(bytes);
   }
 
+  /** Something that nobody waits for. */
+  noise(bytes: number): void {
+    if (!this.allows(bytes)) this.over('noise', 'It writes on and on what is no message.');
+  }
+
   /** There was more than is taken. */
   over(what: string, reason: string): void {
     this.floodedAt = performance.now();
