@@ -58,7 +58,7 @@ const known = {
   compression: `${inside}http/page[.]ts$`,
   ws: `${inside}http/event-(socket|sinks)[.]ts$`,
   'find-my-way': `${inside}http/road[.]ts$`,
-  '@modelcontextprotocol/client': `${inside}(providers/mcp/http|oauth/(sign-in|renewal|login-failure))[.]ts$`,
+  '@modelcontextprotocol/client': `${inside}(providers/mcp/http/(lanes|shown-tokens)|oauth/(sign-in|renewal|login-failure))[.]ts$`,
   'openid-client': `${inside}auth/oidc-login[.]ts$`,
   'proper-lockfile': `${inside}oauth/token-file[.]ts$`,
   undici: `${inside}(outgoing/outgoing|providers/workspace/workspace-(client|pool|pulse))[.]ts$`,

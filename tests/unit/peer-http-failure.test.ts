@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { explainHttp, rpcErrorIn } from '@mcpbridge/orchestrator/providers/mcp/http-failure.js';
+import { explainHttp, rpcErrorIn } from '@mcpbridge/orchestrator/providers/mcp/http/failure.js';
 
 const url = new URL('https://user:password@example.org/mcp?key=secret');
 const explain = (thrown: unknown, inSession = false) => explainHttp('x', url, thrown, inSession);

@@ -15,6 +15,6 @@ export async function openTransport(
     return openDocker(id, transport, context, signal);
   }
   // The MCP SDK takes a quarter of a second to load; who has no remote server never pays for it. dockerode likewise.
-  const { openHttp } = await import('./http.js');
+  const { openHttp } = await import('./http/http.js');
   return openHttp(id, transport, context, signal);
 }
