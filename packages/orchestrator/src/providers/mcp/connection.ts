@@ -36,6 +36,12 @@ export class Connection {
     return this.peer.isIdle && this.memory.subscriptions.size === 0;
   }
 
+  /** The server says when its tools change. */
+  get announcesTools(): boolean {
+    const { tools } = this.opened.capabilities;
+    return isObject(tools) && tools.listChanged === true;
+  }
+
   request(method: string, params?: JsonObject, options?: RequestOptions): Promise<unknown> {
     this.lastUsed = performance.now();
     const caller = options?.origin?.caller;

@@ -1,4 +1,4 @@
-import { Cancel, type CancelSignal } from '@mcpbridge/shared/cancel.js';
+import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import { paramHeaders } from '@mcpbridge/shared/param-headers.js';
@@ -19,25 +19,25 @@ import type {
   ToolList,
 } from '../provider.js';
 import { Bounds } from './bounds.js';
-import { Comeback } from './comeback.js';
+import { Carrier } from './carrier.js';
+import { Condition } from './condition.js';
 import type { Connection } from './connection.js';
 import { COMMON, Connections } from './connections.js';
 import type { Credentials } from './credentials.js';
 import { LineRing } from './line-ring.js';
-import { listTools } from './lists.js';
 import { Liveness } from './liveness.js';
 import { isBelow } from './log-levels.js';
 import { type ConnectionEvents, Opener } from './opener.js';
 import type { ProcessPlaces } from './process-places.js';
-import { changesNothing, isRepeatable, lostDuring } from './repeats.js';
+import { changesNothing, isRepeatable } from './repeats.js';
 import type { Routing } from './routing.js';
 import { type ListChangedListener, ServerTools } from './server-tools.js';
 import { forget } from './session-memory.js';
-import { startTimeoutOf } from './start-limit.js';
-import { Trouble } from './trouble.js';
+import { toolReader } from './tool-reader.js';
 
 const STDERR_LINES = 200;
 const MAX_CONNECTIONS = 64;
+
 export interface McpProviderOptions
   extends Pick<Settings, 'env' | 'home' | 'idleTimeoutMs' | 'maxMessageBytes'> {
   log: Log;
@@ -69,13 +69,8 @@ export class McpProvider implements McpRelay {
       this.options.log.debug(`Server "${this.id}" says: ${line}`);
     },
   };
-  private readonly trouble = new Trouble();
-  private readonly comeback = new Comeback(() => this.refresh().then(() => this.tools.announce()));
-  /** Why it takes no calls. */
-  private refusal: AppError | undefined;
-  private isStopped = false;
-  /** Why nobody is signed in for all of its users any more. */
-  private signInReason: string | undefined;
+  private readonly condition: Condition;
+  private readonly carrier: Carrier;
 
   constructor(
     private readonly entry: ServerEntry,
@@ -83,22 +78,24 @@ export class McpProvider implements McpRelay {
   ) {
     this.id = entry.id;
     this.bounds = new Bounds(entry.id, options.log);
-    this.tools = new ServerTools(entry.id, (key) => this.readTools(key), options.log);
+    this.condition = new Condition(entry.id, options.log, () =>
+      this.refresh().then(() => this.tools.announce()),
+    );
     this.pool = new Connections({
       server: entry.id,
       idleTimeoutMs: options.idleTimeoutMs,
       maxConnections: options.maxConnections ?? MAX_CONNECTIONS,
       connect: (...start) => this.opener.open(...start),
-      mustStay: (key, { opened }) => key === COMMON && (announcesTools(opened) || isKeptOpen(entry)),
+      mustStay: (key, { announcesTools }) => key === COMMON && (announcesTools || isKeptOpen(entry)),
     });
     options.places.join(this.pool);
     this.liveness = new Liveness(entry, (connection, ms) => this.silent(connection, ms), options.trustedMs);
+    this.carrier = new Carrier(entry, this.pool, this.liveness, this.condition);
+    const { bounds, carrier, condition, liveness } = this;
+    const read = toolReader(entry, { carrier, liveness, bounds, condition });
+    this.tools = new ServerTools(entry.id, read, options.log);
     const credentialsOf = (owner: string | undefined) => options.credentialsOf?.(entry, owner);
-    this.opener = new Opener(
-      entry,
-      { ...options, credentialsOf, bounds: this.bounds, said: this.said },
-      this.events(),
-    );
+    this.opener = new Opener(entry, { ...options, credentialsOf, bounds, said: this.said }, this.events());
   }
 
   /** What the latest connection was told. */
@@ -116,14 +113,7 @@ export class McpProvider implements McpRelay {
   }
 
   get health(): Health {
-    if (this.isStopped) return { state: 'stopped' };
-    if (this.pool.failure) return { state: 'failed', ...this.pool.failure };
-    const next = this.comeback.at === undefined ? {} : { retryAt: this.comeback.at };
-    if (this.signInReason !== undefined) return { state: 'failed', reason: this.signInReason };
-    if (this.tools.failure !== undefined) return { state: 'failed', reason: this.tools.failure, ...next };
-    if (!this.listed) return { state: 'starting' };
-    const { reason } = this.trouble;
-    return reason === undefined ? { state: 'ready' } : { state: 'degraded', reason, ...next };
+    return this.condition.health(this.pool.failure, this.tools);
   }
 
   /** The last lines that the server's processes wrote on stderr, and on stdout beside the protocol. */
@@ -139,9 +129,7 @@ export class McpProvider implements McpRelay {
     try {
       return await this.tools.refresh();
     } catch (error) {
-      // What nobody's patience mends waits for somebody's hand.
-      const mayPass = !(error instanceof AppError) || error.retryable;
-      if (mayPass && !this.refusal) this.comeback.plan({ notBefore: this.pool.failure?.retryAt });
+      this.condition.refreshFailed(error, this.pool.failure?.retryAt);
       throw error;
     }
   }
@@ -162,7 +150,7 @@ export class McpProvider implements McpRelay {
     if (meta) params._meta = meta;
     const repeatable = () => isRepeatable(this.tools.find(caller.sessionId, tool)?.annotations);
     const origin = { caller, listener };
-    const result = await this.using(
+    const result = await this.carrier.carry(
       caller,
       signal,
       tool,
@@ -202,7 +190,7 @@ export class McpProvider implements McpRelay {
     { signal, listener }: RelayOptions,
   ): Promise<unknown> {
     const options = { signal, origin: caller && { caller, listener } };
-    return this.using(
+    return this.carrier.carry(
       caller,
       signal,
       method,
@@ -212,7 +200,7 @@ export class McpProvider implements McpRelay {
   }
 
   async setLogLevel(caller: Caller, level: unknown, options: RelayOptions): Promise<void> {
-    const key = this.keyOf(caller);
+    const key = this.carrier.keyOf(caller);
     if (this.pool.ready(key)) {
       await this.request(caller, 'logging/setLevel', { level }, options);
       return;
@@ -231,8 +219,8 @@ export class McpProvider implements McpRelay {
 
   /** What the server said of itself to this session; connects if need be. */
   async opened(caller: Caller, signal?: CancelSignal): Promise<Opened> {
-    const key = this.keyOf(caller);
-    this.refuseIfEnded();
+    const key = this.carrier.keyOf(caller);
+    this.condition.refuseIfEnded();
     return (await this.pool.get(key, caller, signal)).opened;
   }
 
@@ -256,37 +244,27 @@ export class McpProvider implements McpRelay {
    * and ends when its calls have.
    */
   async changeCredentials(owner: string | undefined): Promise<void> {
-    this.signInReason = undefined;
+    this.condition.signedIn();
     // Lists are read with somebody's account, too.
     await this.pool.renew((whose) => owner === undefined || whose === owner || whose === undefined);
   }
 
   /** Ends every connection; calls fail until `start`. */
   async stop(): Promise<void> {
-    this.isStopped = true;
-    this.refusal = new AppError('PROVIDER_UNAVAILABLE', `Server "${this.id}" is stopped.`, {
-      retryable: false,
-    });
-    this.comeback.forget();
+    this.condition.stop();
     const reason = new AppError('CALL_CANCELLED', `Server "${this.id}" is being stopped.`);
     await Promise.all([this.pool.endAll(reason), this.opener.endSpares()]);
   }
 
   /** Usable again, at once and whatever failed before. */
   async start(): Promise<ToolList> {
-    this.isStopped = false;
-    this.refusal = undefined;
     this.pool.forgive();
-    this.trouble.forget();
-    this.signInReason = undefined;
-    this.comeback.forget();
+    this.condition.start();
     return this.refresh();
   }
 
   async retire(): Promise<void> {
-    const sentence = `Server "${this.id}" was changed in the configuration while the call was on its way; call again.`;
-    this.refusal = new AppError('PROVIDER_UNAVAILABLE', sentence);
-    this.comeback.forget();
+    this.condition.retire();
     void this.opener.endSpares();
     await this.pool.retire();
     await this.close();
@@ -298,109 +276,22 @@ export class McpProvider implements McpRelay {
     await this.stop();
   }
 
-  /**
-   * One more try where nothing can happen twice: the request provably never started and its connection is gone,
-   * or the answer was lost of one that may be repeated.
-   */
-  private async using<T>(
-    caller: Caller | undefined,
-    signal: CancelSignal,
-    what: string,
-    repeatable: () => boolean,
-    use: (connection: Connection) => Promise<T>,
-    onQueued?: (ms: number) => void,
-  ): Promise<T> {
-    this.refuseIfEnded();
-    const key = this.keyOf(caller);
-    const connection = this.trusted(key) ?? (await this.connected(key, caller, signal, onQueued));
-    if (caller && key === caller.sessionId) connection.routing.caller = caller;
-    try {
-      const result = await use(connection);
-      this.trouble.over();
-      return result;
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      if (error.code === 'SIGN_IN_NEEDED' && !this.isPersonal) this.signInReason = error.message;
-      if (error.code === 'CALL_TIMEOUT') this.liveness.doubt(connection);
-      const neverStarted = error.retryable && this.pool.ready(key) !== connection;
-      if (!neverStarted && !(error.code === 'CONNECTION_LOST' && repeatable())) throw lostDuring(what, error);
-      this.refuseIfEnded();
-      const again = this.pool.ready(key) ?? (await this.pool.get(key, caller, signal));
-      return use(again).catch((second) => {
-        throw lostDuring(what, second);
-      });
-    }
-  }
-
-  /** Never the same for two principals where each signs in for itself. */
-  private keyOf(caller: Caller | undefined): string {
-    if (caller === undefined) return COMMON;
-    if (this.entry.isolation === 'session') return caller.sessionId;
-    return this.isPersonal ? `of ${caller.owner ?? ''}` : COMMON;
-  }
-
-  private get isPersonal(): boolean {
-    const { transport } = this.entry;
-    return 'oauth' in transport && transport.oauth?.per === 'principal';
-  }
-
-  private refuseIfEnded(): void {
-    if (this.refusal) throw this.refusal;
-  }
-
-  /** The open connection, unless it may have died unnoticed: the way of nearly every call. */
-  private trusted(key: string): Connection | undefined {
-    const connection = this.pool.ready(key);
-    return connection && this.liveness.trusts(connection) ? connection : undefined;
-  }
-
-  private async connected(
-    key: string,
-    caller: Caller | undefined,
-    signal: CancelSignal,
-    onQueued?: (ms: number) => void,
-  ): Promise<Connection> {
-    const since = performance.now();
-    try {
-      const connection = this.pool.ready(key);
-      if (connection) await this.liveness.probe(connection, signal);
-      return await this.pool.get(key, caller, signal);
-    } finally {
-      onQueued?.(performance.now() - since);
-    }
-  }
-
   private silent(connection: Connection, ms: number): void {
-    this.trouble.note(
-      `Server "${this.id}" answered nothing for ${ms / 1000} s; its connection was given up.`,
-    );
-    this.options.log.warn(this.trouble.reason ?? '');
-    this.loseCommon(connection);
+    const sentence = `Server "${this.id}" answered nothing for ${ms / 1000} s; its connection was given up.`;
+    this.condition.lost(connection, sentence);
     connection.peer.spent();
-  }
-
-  /** The connection that hears of changed tools is opened again without being asked for. */
-  private loseCommon({ routing, opened, openedAt }: Connection): void {
-    if (routing.caller || this.refusal || !announcesTools(opened)) return;
-    this.comeback.plan({ livedMs: performance.now() - openedAt });
   }
 
   private events(): ConnectionEvents {
     return {
-      toolsChanged: (sessionId) => this.tools.changed(sessionId, () => !this.refusal),
+      toolsChanged: (sessionId) => this.tools.changed(sessionId, () => this.condition.takesCalls),
       spent: (routing) => this.forget(routing),
-      lost: (connection, reason) => this.lost(connection, reason),
+      lost: (connection, reason) => this.condition.lost(connection, reason.message),
       gone: (routing) => this.pool.gone(routing),
       leaving: (ended) => this.pool.leave(ended),
-      isWanted: () => !this.refusal,
+      isWanted: () => this.condition.takesCalls,
       roomFor: () => (this.options.maxConnections ?? MAX_CONNECTIONS) - this.pool.inUse,
     };
-  }
-
-  private lost(connection: Connection, reason: AppError): void {
-    this.options.log.warn(reason.message);
-    this.trouble.note(reason.message);
-    this.loseCommon(connection);
   }
 
   /** False for a connection that was on its way out already. */
@@ -410,34 +301,9 @@ export class McpProvider implements McpRelay {
     if (sessionId !== undefined) this.tools.forget(sessionId);
     return true;
   }
-
-  private async readTools(key: string): Promise<ToolList | undefined> {
-    this.refuseIfEnded();
-    const ms = startTimeoutOf(this.entry);
-    const patience = new Cancel();
-    const sentence = `Server "${this.id}" did not list its tools within ${ms / 1000} s.`;
-    const connection =
-      this.trusted(key) ??
-      (key === COMMON ? await this.connected(key, undefined, patience.signal) : undefined);
-    if (!connection) return undefined;
-    const timer = setTimeout(() => patience.abort(new AppError('PROVIDER_UNAVAILABLE', sentence)), ms);
-    try {
-      return await listTools(
-        (method, params) => connection.request(method, params, { signal: patience.signal }),
-        (reason) => this.bounds.note('tools', reason),
-      );
-    } finally {
-      clearTimeout(timer);
-      if (patience.aborted) this.liveness.doubt(connection);
-    }
-  }
 }
 
 /** The one connection of a shared server that is to be warm. */
 function isKeptOpen({ isolation, warm = 0 }: ServerEntry): boolean {
   return isolation === 'shared' && warm > 0;
-}
-
-function announcesTools({ capabilities }: Opened): boolean {
-  return isObject(capabilities.tools) && capabilities.tools.listChanged === true;
 }
