@@ -52,6 +52,33 @@ const borders = Object.entries(rooms).map(([room, allowed]) => ({
   },
 }));
 
+/** Rooms of `providers/mcp`, and the others of them that each may look into; its plain files but the provider are for all. */
+const mcpRooms = {
+  bounds: [],
+  http: ['bounds'],
+  stdio: ['bounds'],
+  docker: ['stdio', 'bounds'],
+  peer: ['bounds'],
+  connection: ['peer'],
+  health: ['connection'],
+  pool: ['health', 'connection', 'peer', 'bounds'],
+  tools: ['pool', 'health', 'bounds'],
+};
+
+const mcpBorders = Object.entries(mcpRooms).map(([room, allowed]) => ({
+  name: `providers-mcp-${room}-looks-only-where-it-may`,
+  severity: 'error',
+  from: { path: `${inside}providers/mcp/${room}/` },
+  to: {
+    path: `${inside}providers/mcp/`,
+    pathNot: [
+      `${inside}providers/mcp/(?!mcp-provider|open-transport)[^/]+[.]ts$`,
+      ...(room === 'pool' ? [`${inside}providers/mcp/open-transport[.]ts$`] : []),
+      ...[room, ...allowed].map((other) => `${inside}providers/mcp/${other}/`),
+    ],
+  },
+}));
+
 /** Each of these libraries is known to one place alone. */
 const known = {
   express: `(${inside}http/(app|page)|^workspace-api/src/http/app)[.]ts$`,
@@ -173,6 +200,7 @@ module.exports = {
       to: { path: '^packages/', pathNot: '^packages/(agent/src|shared)/' },
     },
     ...borders,
+    ...mcpBorders,
     ...single,
   ],
   options: {

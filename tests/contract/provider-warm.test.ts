@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { ProcessPlaces } from '@mcpbridge/orchestrator/providers/mcp/process-places.js';
+import { ProcessPlaces } from '@mcpbridge/orchestrator/providers/mcp/pool/process-places.js';
 import { verifies } from '../requirements.js';
 import { eventually, isAlive } from '../support/processes.js';
 import { callTool, TestCaller, type Trace, textOf, Upstreams } from '../support/upstreams.js';

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import type { ServerEntry } from '@mcpbridge/orchestrator/config/server-entry.js';
 import { createLog } from '@mcpbridge/orchestrator/log.js';
 import { McpProvider, type McpProviderOptions } from '@mcpbridge/orchestrator/providers/mcp/mcp-provider.js';
-import { ProcessPlaces } from '@mcpbridge/orchestrator/providers/mcp/process-places.js';
+import { ProcessPlaces } from '@mcpbridge/orchestrator/providers/mcp/pool/process-places.js';
 import type { Caller, CallListener, ToolProvider } from '@mcpbridge/orchestrator/providers/provider.js';
 import type { JsonObject, RpcNotification } from '@mcpbridge/shared/json-rpc.js';
 import type { Era } from '@mcpbridge/shared/protocol.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { Breaker } from '@mcpbridge/orchestrator/providers/mcp/breaker.js';
+import { Breaker } from '@mcpbridge/orchestrator/providers/mcp/health/breaker.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
 
 let attempts = 0;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { listTools } from '@mcpbridge/orchestrator/providers/mcp/lists.js';
+import { listTools } from '@mcpbridge/orchestrator/providers/mcp/tools/lists.js';
 import { isObject, type JsonObject, RpcFailure } from '@mcpbridge/shared/json-rpc.js';
 
 const good = { name: 'good', inputSchema: { type: 'object' } };

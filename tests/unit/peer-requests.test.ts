@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Peer, type PeerEvents } from '@mcpbridge/orchestrator/providers/mcp/peer.js';
+import { Peer, type PeerEvents } from '@mcpbridge/orchestrator/providers/mcp/peer/peer.js';
 import type { Transport, TransportEvents } from '@mcpbridge/orchestrator/providers/mcp/transport.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { type JsonObject, RpcFailure, type RpcNotification } from '@mcpbridge/shared/json-rpc.js';

@@ -113,7 +113,7 @@ describe('a server that closes a pipe and lives on', () => {
 describe('the end of the orchestrator', () => {
   const OWNER = `
     import { McpProvider } from '@mcpbridge/orchestrator/providers/mcp/mcp-provider.js';
-    import { ProcessPlaces } from '@mcpbridge/orchestrator/providers/mcp/process-places.js';
+    import { ProcessPlaces } from '@mcpbridge/orchestrator/providers/mcp/pool/process-places.js';
     import { createLog } from '@mcpbridge/orchestrator/log.js';
     const [server, how] = process.argv.slice(1);
     const { PATH, TRACE_FILE, GRANDCHILD } = process.env;

@@ -1,4 +1,4 @@
-import { Unanswered } from '@mcpbridge/orchestrator/providers/mcp/unanswered.js';
+import { Unanswered } from '@mcpbridge/orchestrator/providers/mcp/peer/unanswered.js';
 import { Underway } from '@mcpbridge/shared/underway.js';
 
 function three() {

@@ -3,7 +3,7 @@ import type { Approvals } from './calls/approvals.js';
 import type { CallPipeline } from './calls/pipeline.js';
 import type { Catalog } from './catalog/catalog.js';
 import type { EventBus } from './events/event-bus.js';
-import type { ProcessPlaces } from './providers/mcp/process-places.js';
+import type { ProcessPlaces } from './providers/mcp/pool/process-places.js';
 import type { Sessions } from './sessions/sessions.js';
 import type { Store } from './store/store.js';
 import { VERSION } from './version.js';

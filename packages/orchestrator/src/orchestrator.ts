@@ -39,7 +39,7 @@ import { Browsers } from './providers/browser/browsers.js';
 import { CustomTools } from './providers/custom/custom-tools.js';
 import { FunctionProvider } from './providers/function-provider.js';
 import { McpProvider } from './providers/mcp/mcp-provider.js';
-import { ProcessPlaces } from './providers/mcp/process-places.js';
+import { ProcessPlaces } from './providers/mcp/pool/process-places.js';
 import { Recordings } from './recordings/recordings.js';
 import { Secrets } from './secrets.js';
 import { seeingTools } from './seeing-tools.js';

@@ -41,7 +41,7 @@ import type { PlainRoute, StreamRoute } from './http/routes.js';
 import type { AccountStatus, Accounts } from './oauth/accounts.js';
 import type { People } from './people.js';
 import type { CustomTools } from './providers/custom/custom-tools.js';
-import type { ProcessPlaces } from './providers/mcp/process-places.js';
+import type { ProcessPlaces } from './providers/mcp/pool/process-places.js';
 import type { Recordings } from './recordings/recordings.js';
 import type { CommandTokens } from './sessions/command-tokens.js';
 import type { SessionTokens } from './sessions/session-tokens.js';

@@ -18,22 +18,22 @@ import type {
   RelayOptions,
   ToolList,
 } from '../provider.js';
-import { Bounds } from './bounds.js';
-import { Carrier } from './carrier.js';
-import { Condition } from './condition.js';
-import type { Connection } from './connection.js';
-import { COMMON, Connections } from './connections.js';
+import { Bounds } from './bounds/bounds.js';
+import type { Connection } from './connection/connection.js';
+import { isBelow } from './connection/log-levels.js';
+import type { Routing } from './connection/routing.js';
+import { forget } from './connection/session-memory.js';
 import type { Credentials } from './credentials.js';
+import { Condition } from './health/condition.js';
+import { Liveness } from './health/liveness.js';
 import { LineRing } from './line-ring.js';
-import { Liveness } from './liveness.js';
-import { isBelow } from './log-levels.js';
-import { type ConnectionEvents, Opener } from './opener.js';
-import type { ProcessPlaces } from './process-places.js';
-import { changesNothing, isRepeatable } from './repeats.js';
-import type { Routing } from './routing.js';
-import { type ListChangedListener, ServerTools } from './server-tools.js';
-import { forget } from './session-memory.js';
-import { toolReader } from './tool-reader.js';
+import { Carrier } from './pool/carrier.js';
+import { COMMON, Connections } from './pool/connections.js';
+import { type ConnectionEvents, Opener } from './pool/opener.js';
+import type { ProcessPlaces } from './pool/process-places.js';
+import { changesNothing, isRepeatable } from './pool/repeats.js';
+import { type ListChangedListener, ServerTools } from './tools/server-tools.js';
+import { toolReader } from './tools/tool-reader.js';
 
 const STDERR_LINES = 200;
 const MAX_CONNECTIONS = 64;

@@ -1,6 +1,6 @@
 import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
 import type { ServerEntry } from '../../config/server-entry.js';
-import { openStdio } from './stdio.js';
+import { openStdio } from './stdio/stdio.js';
 import type { Transport, TransportContext } from './transport.js';
 
 /** Rejects with an AppError that says why there is no connection; aborting `signal` ends a connect under way. */

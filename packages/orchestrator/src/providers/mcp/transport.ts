@@ -2,7 +2,7 @@ import type { AppError } from '@mcpbridge/shared/errors.js';
 import type { JsonObject, RpcId, RpcMessage } from '@mcpbridge/shared/json-rpc.js';
 import type { Hide } from '@mcpbridge/shared/secrets.js';
 import type { Log } from '../../log.js';
-import type { Bounds } from './bounds.js';
+import type { Bounds } from './bounds/bounds.js';
 import type { Credentials } from './credentials.js';
 import type { LineRing } from './line-ring.js';
 

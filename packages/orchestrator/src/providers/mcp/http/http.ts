@@ -12,8 +12,8 @@ import {
 import type { HttpTransportEntry } from '../../../config/server-entry.js';
 import { openOutgoing, privateAsWritten } from '../../../outgoing/outgoing.js';
 import { orAborted } from '../abort.js';
+import { Unasked } from '../bounds/unasked.js';
 import type { Transport, TransportContext, TransportEvents } from '../transport.js';
-import { Unasked } from '../unasked.js';
 import { explainHttp, type HttpFailure, rpcErrorIn } from './failure.js';
 import { Lanes, type Loss } from './lanes.js';
 import { HttpRoad } from './road.js';

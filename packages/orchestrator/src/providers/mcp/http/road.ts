@@ -2,7 +2,7 @@ import { TransformStream } from 'node:stream/web';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import type { Outgoing } from '../../../outgoing/outgoing.js';
-import { Allowance } from '../allowance.js';
+import { Allowance } from '../bounds/allowance.js';
 
 /** Between two parts of a stream that floods, which take about a fifth of this. */
 const REST_MS = 50;

@@ -9,11 +9,11 @@ import {
   type RpcNotification,
 } from '@mcpbridge/shared/json-rpc.js';
 import { META } from '@mcpbridge/shared/protocol.js';
-import type { Caller } from '../provider.js';
+import type { Caller } from '../../provider.js';
+import type { During, Origin } from '../peer/origin.js';
+import type { Peer, PeerEvents } from '../peer/peer.js';
 import { AskingCalls } from './asking-calls.js';
 import { isBelow } from './log-levels.js';
-import type { During, Origin } from './origin.js';
-import type { Peer, PeerEvents } from './peer.js';
 import type { SessionMemory } from './session-memory.js';
 
 /** What a connection of nobody in particular declares, so that servers list the tools that need it. */

@@ -1,5 +1,5 @@
-import type { ToolList } from '../provider.js';
-import { COMMON } from './connections.js';
+import type { ToolList } from '../../provider.js';
+import { COMMON } from '../pool/connections.js';
 
 /**
  * The tools of one server as all sessions see them, and as single sessions do whose own connection said that its

@@ -10,8 +10,8 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@mcpbridge/shared/json-rpc.js';
+import { UNASKED_PER_SECOND, type Unasked } from '../bounds/unasked.js';
 import type { During } from './origin.js';
-import { UNASKED_PER_SECOND, type Unasked } from './unasked.js';
 
 /** That wait for their answers at once. */
 const MAX_OPEN = 100;

@@ -1,6 +1,6 @@
 import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
-import { orAborted } from './abort.js';
+import { orAborted } from '../abort.js';
 
 const FIRST_MS = 1000;
 const LONGEST_MS = 30_000;

@@ -1,5 +1,5 @@
-import type { Log } from '../../log.js';
-import type { Bounded } from '../provider.js';
+import type { Log } from '../../../log.js';
+import type { Bounded } from '../../provider.js';
 
 /** A server that goes on and on is in the log once in this time. */
 const LOG_EVERY_MS = 10_000;

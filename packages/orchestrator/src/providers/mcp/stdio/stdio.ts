@@ -4,12 +4,12 @@ import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import { isObject, type RpcMessage } from '@mcpbridge/shared/json-rpc.js';
 import { markedEnvironment, ProcessGroup } from '@mcpbridge/shared/process-group.js';
 import { TurnWriter } from '@mcpbridge/shared/turn-writer.js';
-import type { StdioTransportEntry } from '../../config/server-entry.js';
-import { Allowance } from './allowance.js';
+import type { StdioTransportEntry } from '../../../config/server-entry.js';
+import { Allowance } from '../bounds/allowance.js';
+import { readPaced } from '../bounds/paced.js';
+import type { Transport, TransportContext, TransportEvents } from '../transport.js';
 import { childEnvironment } from './child-environment.js';
-import { readPaced } from './paced.js';
 import { messageReader, programEnded, wordReader } from './server-output.js';
-import type { Transport, TransportContext, TransportEvents } from './transport.js';
 
 /** After a sign of the end, the time for all else that is to be heard of it. */
 const SETTLE_MS = 200;

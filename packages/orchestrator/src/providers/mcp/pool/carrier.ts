@@ -1,11 +1,11 @@
 import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
-import type { ServerEntry } from '../../config/server-entry.js';
-import type { Caller } from '../provider.js';
-import type { Condition } from './condition.js';
-import type { Connection } from './connection.js';
+import type { ServerEntry } from '../../../config/server-entry.js';
+import type { Caller } from '../../provider.js';
+import type { Connection } from '../connection/connection.js';
+import type { Condition } from '../health/condition.js';
+import type { Liveness } from '../health/liveness.js';
 import { COMMON, type Connections } from './connections.js';
-import type { Liveness } from './liveness.js';
 import { lostDuring } from './repeats.js';
 
 /** Takes requests to the connection of whoever makes them, which is opened if need be. */

@@ -1,6 +1,6 @@
 import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
-import { abortReason } from './abort.js';
+import { abortReason } from '../abort.js';
 
 /** A connection may become idle while somebody waits; nothing tells of it. */
 const LOOK_EVERY_MS = 100;

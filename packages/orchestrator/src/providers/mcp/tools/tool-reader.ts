@@ -1,14 +1,14 @@
 import { Cancel } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
-import type { ServerEntry } from '../../config/server-entry.js';
-import type { ToolList } from '../provider.js';
-import type { Bounds } from './bounds.js';
-import type { Carrier } from './carrier.js';
-import type { Condition } from './condition.js';
-import { COMMON } from './connections.js';
+import type { ServerEntry } from '../../../config/server-entry.js';
+import type { ToolList } from '../../provider.js';
+import type { Bounds } from '../bounds/bounds.js';
+import type { Condition } from '../health/condition.js';
+import type { Liveness } from '../health/liveness.js';
+import type { Carrier } from '../pool/carrier.js';
+import { COMMON } from '../pool/connections.js';
+import { startTimeoutOf } from '../pool/start-limit.js';
 import { listTools } from './lists.js';
-import type { Liveness } from './liveness.js';
-import { startTimeoutOf } from './start-limit.js';
 
 interface Parts {
   carrier: Carrier;

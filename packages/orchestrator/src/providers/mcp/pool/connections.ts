@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Cancel, type CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
-import type { Caller } from '../provider.js';
-import { abortReason, orAborted } from './abort.js';
-import { Breaker, type Failure } from './breaker.js';
-import type { Connection } from './connection.js';
+import type { Caller } from '../../provider.js';
+import { abortReason, orAborted } from '../abort.js';
+import type { Connection } from '../connection/connection.js';
+import type { Routing } from '../connection/routing.js';
+import type { SessionMemory } from '../connection/session-memory.js';
+import { Breaker, type Failure } from '../health/breaker.js';
 import type { RoomMaker } from './process-places.js';
-import type { Routing } from './routing.js';
-import type { SessionMemory } from './session-memory.js';
 
 /** The key of the connection that belongs to nobody: for listing, and for all sessions of a shared server. */
 export const COMMON = '';

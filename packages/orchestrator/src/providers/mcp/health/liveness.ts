@@ -1,7 +1,7 @@
 import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
-import type { ServerEntry } from '../../config/server-entry.js';
-import { orAborted } from './abort.js';
-import type { Connection } from './connection.js';
+import type { ServerEntry } from '../../../config/server-entry.js';
+import { orAborted } from '../abort.js';
+import type { Connection } from '../connection/connection.js';
 
 /** A server that answers nothing for so long after a call's deadline has stopped working. */
 const ANSWERS_WITHIN_MS = 3000;

@@ -2,10 +2,10 @@ import { Cancel } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import { META } from '@mcpbridge/shared/protocol.js';
-import type { Caller, Opened } from '../provider.js';
+import type { Caller, Opened } from '../../provider.js';
+import type { Peer, RequestOptions } from '../peer/peer.js';
 import { isBelow } from './log-levels.js';
 import { ModernSpeaker } from './modern.js';
-import type { Peer, RequestOptions } from './peer.js';
 import type { Routing } from './routing.js';
 import { forget, type SessionMemory } from './session-memory.js';
 

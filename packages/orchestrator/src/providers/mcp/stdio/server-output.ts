@@ -2,9 +2,9 @@ import { AppError } from '@mcpbridge/shared/errors.js';
 import { LineReader } from '@mcpbridge/shared/framing.js';
 import { isObject, type RpcId } from '@mcpbridge/shared/json-rpc.js';
 import { oversizeId } from '@mcpbridge/shared/oversize-id.js';
-import { holdsTooMany, MAX_CONTAINERS } from './intricate.js';
-import type { LineRing } from './line-ring.js';
-import type { TransportContext, TransportEvents } from './transport.js';
+import { holdsTooMany, MAX_CONTAINERS } from '../bounds/intricate.js';
+import type { LineRing } from '../line-ring.js';
+import type { TransportContext, TransportEvents } from '../transport.js';
 
 const MAX_STDERR_LINE = 64 * 1024;
 const MAX_NOISE_LINE = 8 * 1024;

@@ -1,4 +1,4 @@
-import type { Caller, CallListener } from '../provider.js';
+import type { Caller, CallListener } from '../../provider.js';
 
 /** On whose behalf a request runs; absent for our own. */
 export interface Origin {

@@ -9,10 +9,10 @@ import {
   META,
   MODERN_VERSIONS,
 } from '@mcpbridge/shared/protocol.js';
-import { VERSION } from '../../version.js';
-import type { Opened } from '../provider.js';
-import type { Peer } from './peer.js';
-import type { Transport } from './transport.js';
+import { VERSION } from '../../../version.js';
+import type { Opened } from '../../provider.js';
+import type { Peer } from '../peer/peer.js';
+import type { Transport } from '../transport.js';
 
 const CLIENT_INFO = { name: 'mcpbridge-orchestrator', title: 'mcpbridge orchestrator', version: VERSION };
 

@@ -1,7 +1,7 @@
 import { lengthOf, MAX_DEPTH } from '@mcpbridge/shared/json-extent.js';
 import { isObject, type JsonObject, RPC, RpcFailure } from '@mcpbridge/shared/json-rpc.js';
 import type { ToolDefinition } from '@mcpbridge/shared/tools.js';
-import type { RejectedTool, ToolList } from '../provider.js';
+import type { RejectedTool, ToolList } from '../../provider.js';
 
 /** What is read of one server: what is beyond would only slow every client down. */
 const MAX_PAGES = 1000;

@@ -1,10 +1,10 @@
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject, type RpcId, type RpcNotification } from '@mcpbridge/shared/json-rpc.js';
 import { META } from '@mcpbridge/shared/protocol.js';
-import { Flow } from './flow.js';
+import { Flow } from '../bounds/flow.js';
+import { UNASKED_PER_SECOND, type Unasked } from '../bounds/unasked.js';
 import type { During, Origin } from './origin.js';
 import type { Questions } from './questions.js';
-import { UNASKED_PER_SECOND, type Unasked } from './unasked.js';
 
 /** Units a second (see Allowance) of the progress of one call. */
 const PROGRESS_PER_SECOND = 2000;

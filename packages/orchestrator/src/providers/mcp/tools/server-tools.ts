@@ -1,7 +1,7 @@
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import type { ToolDefinition } from '@mcpbridge/shared/tools.js';
-import type { Log } from '../../log.js';
-import type { ToolList } from '../provider.js';
+import type { Log } from '../../../log.js';
+import type { ToolList } from '../../provider.js';
 import { ToolLists } from './tool-lists.js';
 
 /** Hears that the tools changed: of one session, or of all. */

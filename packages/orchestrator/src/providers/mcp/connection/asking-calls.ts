@@ -1,6 +1,6 @@
 import type { CancelSignal } from '@mcpbridge/shared/cancel.js';
-import type { Origin } from './origin.js';
-import type { Peer } from './peer.js';
+import type { Origin } from '../peer/origin.js';
+import type { Peer } from '../peer/peer.js';
 
 export interface Asking {
   call: Origin;

@@ -1,4 +1,4 @@
-import type { Caller } from '../provider.js';
+import type { Caller } from '../../provider.js';
 
 /** What a session told the server, to be told again to the next connection of the session. */
 export interface SessionMemory {

@@ -1,5 +1,5 @@
 import { type AppError, messageOf } from '@mcpbridge/shared/errors.js';
-import type { Log } from '../../log.js';
+import type { Log } from '../../../log.js';
 import type { RoomMaker } from './process-places.js';
 
 /** A process that was started and to which nothing has been said. */

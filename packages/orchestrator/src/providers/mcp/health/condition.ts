@@ -1,9 +1,9 @@
 import { AppError } from '@mcpbridge/shared/errors.js';
-import type { Log } from '../../log.js';
-import type { Health, ToolList } from '../provider.js';
+import type { Log } from '../../../log.js';
+import type { Health, ToolList } from '../../provider.js';
+import type { Connection } from '../connection/connection.js';
 import type { Failure } from './breaker.js';
 import { Comeback } from './comeback.js';
-import type { Connection } from './connection.js';
 import { Trouble } from './trouble.js';
 
 /** What is known of its tools. */

@@ -12,14 +12,14 @@ import {
   type RpcNotification,
   type RpcRequest,
 } from '@mcpbridge/shared/json-rpc.js';
-import type { Caller, FrameRecorder } from '../provider.js';
-import { abortReason } from './abort.js';
+import type { Caller, FrameRecorder } from '../../provider.js';
+import { abortReason } from '../abort.js';
+import { Unasked } from '../bounds/unasked.js';
+import type { Transport, TransportEvents } from '../transport.js';
 import { type Hearing, Notices, subscriptionOf } from './notices.js';
 import type { During, Origin } from './origin.js';
 import { Questions } from './questions.js';
-import type { Transport, TransportEvents } from './transport.js';
 import { Unanswered } from './unanswered.js';
-import { Unasked } from './unasked.js';
 
 /** A shorter message cannot be deep. */
 const FLAT_BYTES = 2 * MAX_DEPTH;

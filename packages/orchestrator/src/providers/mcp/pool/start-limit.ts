@@ -1,6 +1,6 @@
 import { Cancel, type CancelSignal } from '@mcpbridge/shared/cancel.js';
 import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
-import type { ServerEntry } from '../../config/server-entry.js';
+import type { ServerEntry } from '../../../config/server-entry.js';
 
 const START_TIMEOUT_MS = 30_000;
 

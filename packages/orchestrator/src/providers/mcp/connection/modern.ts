@@ -2,10 +2,10 @@ import { Cancel } from '@mcpbridge/shared/cancel.js';
 import { AppError } from '@mcpbridge/shared/errors.js';
 import { isObject, type JsonObject, RpcFailure } from '@mcpbridge/shared/json-rpc.js';
 import { META } from '@mcpbridge/shared/protocol.js';
-import type { ModernTerms, Opened } from '../provider.js';
+import type { ModernTerms, Opened } from '../../provider.js';
+import type { Origin } from '../peer/origin.js';
+import type { Peer, RequestOptions } from '../peer/peer.js';
 import { modernMeta } from './handshake.js';
-import type { Origin } from './origin.js';
-import type { Peer, RequestOptions } from './peer.js';
 import type { Routing } from './routing.js';
 import type { SessionMemory } from './session-memory.js';
 
