@@ -1,7 +1,7 @@
 import { Assistant, type AssistantOptions } from '@mcpbridge/agent/assistant.js';
 import { assistantTools } from '@mcpbridge/agent/assistant-tools.js';
 import { readAgentSettings } from '@mcpbridge/agent/settings.js';
-import { AppError } from '@mcpbridge/shared/errors.js';
+import { AppError, messageOf } from '@mcpbridge/shared/errors.js';
 import { timeOrderedId } from '@mcpbridge/shared/ids.js';
 import type { Approvals } from './calls/approvals.js';
 import type { Log } from './log.js';
@@ -63,7 +63,13 @@ export function mountAssistant(parts: Parts): Assistant {
     withdraw: (id) => approvals.decide(id, { accept: false, note: 'the run was cancelled' }),
     warn: (message) => log.warn(message),
   };
-  return new Assistant(options);
+  const assistant = new Assistant(options);
+  approvals.whenDecided((sessionId) => {
+    assistant
+      .wake(sessionId)
+      .catch((error) => log.warn(`A decision did not reach its agent: ${messageOf(error)}`));
+  });
+  return assistant;
 }
 
 /** Listed only where the agent has a brain to answer with. */

@@ -1,8 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf } from '@mcpbridge/shared/errors.js';
 import type { Hide } from '@mcpbridge/shared/secrets.js';
-import { mountAssistant, toolsOfAssistant } from './assistant.js';
+import { mountAssistant } from './assistant.js';
 import { Gate } from './auth/gate.js';
 import { Keys } from './auth/keys.js';
 import { Logins } from './auth/login.js';
@@ -16,7 +15,7 @@ import { Fleet } from './catalog/fleet.js';
 import { ToolSearch } from './catalog/search.js';
 import { ToolLock } from './catalog/tool-lock.js';
 import { readLockFile } from './config/lock-file.js';
-import { secretsAmong, secretsInEnvironment, secretValues } from './config/secret-values.js';
+import { secretsInEnvironment, secretValues } from './config/secret-values.js';
 import { ServersConfig } from './config/servers-config.js';
 import { openWorkspace } from './embedded-workspace.js';
 import { EventBus } from './events/event-bus.js';
@@ -25,25 +24,22 @@ import { createApp } from './http/app.js';
 import { Doors } from './http/doors.js';
 import { EventSocket } from './http/event-socket.js';
 import { executeRoutes } from './http/execute.js';
-import { openApiDocument } from './http/openapi.js';
+import { openApiRoute } from './http/openapi.js';
 import { createRoad } from './http/road.js';
-import type { PlainRoute, RouteDescription } from './http/routes.js';
+import type { RouteDescription } from './http/routes.js';
 import { keepLargeResults } from './large-results.js';
 import { hideInLog, type Log } from './log.js';
 import { McpEndpoint } from './mcp-server/endpoint.js';
 import { Accounts } from './oauth/accounts.js';
 import { clientDocument } from './oauth/client-document.js';
+import { addOwnTools } from './own-tools.js';
 import { letPeopleIn } from './people.js';
 import { plainRoutes } from './plain-routes.js';
-import { Browsers } from './providers/browser/browsers.js';
-import { CustomTools } from './providers/custom/custom-tools.js';
-import { FunctionProvider } from './providers/function-provider.js';
 import { McpProvider } from './providers/mcp/mcp-provider.js';
 import { ProcessPlaces } from './providers/mcp/pool/process-places.js';
 import { Recordings } from './recordings/recordings.js';
 import { Secrets } from './secrets.js';
-import { seeingTools } from './seeing-tools.js';
-import { endWithSessions } from './session-endings.js';
+import { followSessions } from './session-followers.js';
 import { CommandTokens } from './sessions/command-tokens.js';
 import { SessionTokens } from './sessions/session-tokens.js';
 import { Sessions } from './sessions/sessions.js';
@@ -52,8 +48,6 @@ import { openStore } from './store/store.js';
 import { Sealer } from './vault/sealer.js';
 import { sealingKey } from './vault/sealing-key.js';
 import { Vault } from './vault/vault.js';
-import { virtualTools } from './virtual-tools.js';
-import { codeHost, workspaceTools } from './workspace-tools.js';
 
 /** Time for running calls to finish, then for what is still to be written. */
 const DRAIN_MS = 10_000;
@@ -72,6 +66,7 @@ export interface Orchestrator {
 
 /** The composition root: makes every part, gives each what it needs, and opens the doors last. */
 export async function startOrchestrator(settings: Settings, log: Log): Promise<Orchestrator> {
+  // What outlives this process, and its secrets.
   const token = ownerToken(settings.home);
   mkdirSync(settings.workspaceFolder, { recursive: true });
   const sealer = new Sealer(sealingKey(settings));
@@ -92,6 +87,7 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
     secret: (name) => vault.lookUp(name),
   });
 
+  // Which tools there are.
   const workspace = await openWorkspace(settings);
   const catalog = new Catalog();
   const lock = await ToolLock.open({
@@ -103,6 +99,10 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
   catalog.lock = lock;
   const fleet = new Fleet({ catalog, lists: store.toolLists, create: (entry) => createProvider(entry), log });
   const discovery = new Discovery(fleet);
+  const search = await ToolSearch.open();
+  const places = new ProcessPlaces(settings.maxProcesses);
+
+  // Who calls.
   const keys = await Keys.open(store.keys, log);
   let listening = settings.port;
   const people = await letPeopleIn(settings, () => listening);
@@ -113,7 +113,8 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
   );
   const tokens = await SessionTokens.open(store.tokens);
   const commandTokens = new CommandTokens(tokens);
-  const places = new ProcessPlaces(settings.maxProcesses);
+
+  // Calls, and who watches them.
   const approvals = await Approvals.open({
     store: store.proposals,
     decisions: store.decisions,
@@ -158,6 +159,8 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
     toolsOf: (session) => catalog.view(session.sessionId).listed(session.effective),
   });
   const watchHouse = houseNews({ bus, catalog, sessions, approvals, hide });
+
+  // Accounts at upstreams, and the tools that no upstream brings.
   let address: { url: string; socket?: string } = { url: '' };
   let ownUrl = settings.publicUrl;
   const accounts = new Accounts({
@@ -185,60 +188,28 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
     return provider;
   }
 
-  const search = await ToolSearch.open();
   const assistant = mountAssistant({
     ...{ settings, store, sessions, tokens, log, approvals },
     address: () => address,
   });
-  approvals.whenDecided((sessionId) => {
-    assistant
-      .wake(sessionId)
-      .catch((error) => log.warn(`A decision did not reach its agent: ${messageOf(error)}`));
+  const { customTools, browsers } = addOwnTools({
+    ...{
+      settings,
+      store,
+      catalog,
+      search,
+      sessions,
+      commandTokens,
+      pipeline,
+      approvals,
+      endpoint,
+      assistant,
+    },
+    client: workspace.client,
   });
-  const virtual = virtualTools({
-    catalog,
-    sessions,
-    pipeline,
-    approvals,
-    search,
-    endpoint,
-    outputs: store.outputs,
-    code: codeHost({ sessions, client: workspace.client }),
-  });
-  catalog.add(
-    new FunctionProvider('virtual', 'virtual', [
-      ...virtual,
-      ...toolsOfAssistant(assistant, approvals, sessions),
-    ]),
-  );
-  const browsers = new Browsers({
-    home: settings.home,
-    path: settings.browserPath,
-    searchPath: env.PATH ?? '',
-    allowedHosts: settings.browserHosts,
-    idleMs: settings.idleTimeoutMs,
-    env,
-  });
-  const seeing = seeingTools({ sessions, client: workspace.client, browsers, vision: settings.vision });
-  const platform = workspaceTools({ sessions, client: workspace.client, commandTokens });
-  const custom = new FunctionProvider('custom', 'custom', [...platform, ...seeing]);
-  catalog.add(custom);
-  const customTools = new CustomTools({
-    provider: custom,
-    store: store.sessionTools,
-    hosts: settings.callbackHosts,
-    ports: settings.callbackPorts,
-    maxBytes: settings.maxMessageBytes,
-    onChange: (sessionId) => catalog.changed(sessionId),
-  });
-  sessions.on('open', ({ sessionId }) => customTools.load(sessionId));
-  sessions.on('policy', ({ sessionId, effective, policy }) => {
-    secrets.ofSession(sessionId, secretsAmong(policy.env ?? {}));
-    catalog.restrict(sessionId, effective.rules);
-  });
-  sessions.on('end', ({ sessionId }) => secrets.ofSession(sessionId, []));
-  endWithSessions({
+  followSessions({
     ...{ sessions, pipeline, approvals, recordings, catalog, commandTokens, tokens, customTools, store, log },
+    secrets,
     endCommands: (guard) => workspace.endSession(guard),
     endBrowser: (sessionId) => browsers.endSession(sessionId),
   });
@@ -249,11 +220,11 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
     void fleet.apply(config.servers);
   });
 
-  const { allowedHosts } = settings;
+  // The doors.
   const logins = new Logins(token);
   const gate = new Gate({
     token,
-    allowedHosts,
+    allowedHosts: settings.allowedHosts,
     bearerOf: (given) => {
       const bearer = people.accessTokens?.find(given) ?? keys.find(given) ?? tokens.find(given);
       return bearer && keys.isGood(bearer.id) ? bearer : undefined;
@@ -269,47 +240,13 @@ export async function startOrchestrator(settings: Settings, log: Log): Promise<O
   const eventSocket = new EventSocket({ gate, bus, lost });
   const hotRoutes = [...executeRoutes({ pipeline, sessions }), ...endpoint.routes()];
   const described: RouteDescription[] = [...hotRoutes];
-  const openApi: PlainRoute = {
-    method: 'GET',
-    path: '/api/openapi.json',
-    summary: 'This description',
-    open: true,
-    run: () => ({ body: openApiDocument(described) }),
-  };
   const routes = plainRoutes({
-    ...{
-      catalog,
-      workspace,
-      sessions,
-      search,
-      config,
-      fleet,
-      discovery,
-      settings,
-      hide,
-      tokens,
-      customTools,
-    },
-    ...{
-      approvals,
-      lock,
-      keys,
-      vault,
-      commandTokens,
-      store,
-      bus,
-      pipeline,
-      logins,
-      recordings,
-      places,
-      assistant,
-      accounts,
-      clientDocument: () => clientDocument(ownUrl),
-      people,
-      lost,
-    },
+    ...{ settings, hide, config, fleet, catalog, discovery, lock, search, places },
+    ...{ pipeline, approvals, bus, lost, recordings },
+    ...{ sessions, tokens, commandTokens, customTools, workspace, store, vault, assistant },
+    ...{ keys, logins, people, accounts, clientDocument: () => clientDocument(ownUrl) },
   });
-  routes.push(openApi);
+  routes.push(openApiRoute(described));
   described.push(...routes);
   const app = createApp({ gate, routes, described, maxBodyBytes, pageFolder: settings.pageFolder });
   const doors = new Doors(

@@ -1,10 +1,21 @@
 import { ERROR_TABLE } from '@mcpbridge/shared/errors.js';
 import type { JsonObject } from '@mcpbridge/shared/json-rpc.js';
 import { VERSION } from '../version.js';
-import type { RouteDescription } from './routes.js';
+import type { PlainRoute, RouteDescription } from './routes.js';
+
+/** `described`: every route, this one included, once it is asked for. */
+export function openApiRoute(described: readonly RouteDescription[]): PlainRoute {
+  return {
+    method: 'GET',
+    path: '/api/openapi.json',
+    summary: 'This description',
+    open: true,
+    run: () => ({ body: openApiDocument(described) }),
+  };
+}
 
 /** The OpenAPI 3.1 document, made from the records of the routes that run. */
-export function openApiDocument(routes: readonly RouteDescription[]): JsonObject {
+function openApiDocument(routes: readonly RouteDescription[]): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const route of routes) {
     const path = (paths[route.path.replaceAll('{*', '{')] ??= {});
