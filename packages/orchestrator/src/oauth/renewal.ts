@@ -1,4 +1,5 @@
 import { AppError } from '@mcpbridge/shared/errors.js';
+import { isObject } from '@mcpbridge/shared/json-rpc.js';
 import {
   auth,
   ClientCredentialsProvider,
@@ -12,6 +13,8 @@ import type { AccountRecord, Tokens } from './account-record.js';
 import { loginFailure } from './login-failure.js';
 import type { Fetch } from './login-fetch.js';
 import { foreignIssuer, registered } from './sign-in.js';
+
+type Found = Awaited<ReturnType<typeof discoverOAuthServerInfo>>;
 
 interface RenewalOptions {
   server: string;
@@ -86,24 +89,32 @@ export async function clientCredentials(
     });
     const tokens = provider.tokens();
     if (!tokens) throw new Error('no tokens came');
-    const kept = { ...(wanted === undefined ? {} : { scope: wanted }), ...tokens, obtained_at: Date.now() };
-    return { ...record, tokens: kept as Tokens };
+    const scoped = wanted === undefined ? {} : { scope: wanted };
+    const kept: Tokens = { ...scoped, ...tokens, obtained_at: Date.now() };
+    return { ...record, tokens: kept };
   } catch (error) {
     throw loginFailure(server, error);
   }
 }
 
 /** A server that refused us may have another login service by now, so then it is asked anew. */
-async function discovered({ url, record, challenge, fetch }: RenewalOptions) {
-  const known = record.discovery as unknown as
-    | Awaited<ReturnType<typeof discoverOAuthServerInfo>>
-    | undefined;
-  if (!challenge && known?.authorizationServerUrl) return known;
+async function discovered({ url, record, challenge, fetch }: RenewalOptions): Promise<Found> {
+  if (!challenge && isFound(record.discovery)) return record.discovery;
   const address = challenge?.resourceMetadataUrl ?? record.wanted?.resourceMetadataUrl;
   return discoverOAuthServerInfo(url, {
     ...(address === undefined ? {} : { resourceMetadataUrl: new URL(address) }),
     fetchFn: fetch,
   });
+}
+
+/** What a renewal uses of it; else it is found out anew. */
+function isFound(kept: unknown): kept is Found {
+  if (!isObject(kept) || typeof kept.authorizationServerUrl !== 'string') return false;
+  const { authorizationServerMetadata: metadata } = kept;
+  if (metadata === undefined) return true;
+  return (
+    isObject(metadata) && typeof metadata.issuer === 'string' && typeof metadata.token_endpoint === 'string'
+  );
 }
 
 function signInAgain(server: string, why: string): AppError {

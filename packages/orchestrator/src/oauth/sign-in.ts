@@ -170,15 +170,7 @@ class Provider implements OAuthClientProvider {
       ...(client && this.options.oauth.clientId === undefined ? { client: { ...client } } : {}),
       ...(discovery ? { discovery: { ...discovery } } : {}),
       ...(resource === undefined ? {} : { resource }),
-      ...(tokenSet
-        ? {
-            tokens: {
-              ...(scope ? { scope } : {}),
-              ...tokenSet,
-              obtained_at: Date.now(),
-            } as AccountRecord['tokens'] & object,
-          }
-        : {}),
+      ...(tokenSet ? { tokens: { ...(scope ? { scope } : {}), ...tokenSet, obtained_at: Date.now() } } : {}),
     };
   }
 }
@@ -204,10 +196,16 @@ export function registered({
       ...(issuer === undefined ? {} : { issuer }),
     };
   }
-  if (!isObject(client) || typeof client.client_id !== 'string') return undefined;
-  const { redirect_uris: ways, scope: allowed } = client as JsonObject;
+  if (!isClient(client)) return undefined;
+  const { redirect_uris: ways, scope: allowed }: JsonObject = client;
   const leadsBack = redirectUrl === undefined || !Array.isArray(ways) || ways.includes(redirectUrl);
   const may = typeof allowed === 'string' ? allowed.split(' ') : undefined;
   const isEnough = !may || (scope ?? '').split(' ').every((one) => one === '' || may.includes(one));
-  return leadsBack && isEnough ? (client as unknown as StoredOAuthClientInformation) : undefined;
+  return leadsBack && isEnough ? client : undefined;
+}
+
+/** What the SDK sends of it. */
+function isClient(kept: unknown): kept is StoredOAuthClientInformation & JsonObject {
+  if (!isObject(kept) || typeof kept.client_id !== 'string') return false;
+  return [kept.client_secret, kept.issuer].every((text) => text === undefined || typeof text === 'string');
 }
