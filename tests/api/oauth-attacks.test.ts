@@ -4,16 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { verifies } from '../requirements.js';
 import { api } from '../support/api.js';
-import { browse, type LoginHouse, startLoginHouse } from '../support/login-house.js';
-import { type RunningOrchestrator, startOrchestrator } from '../support/orchestrator.js';
+import { behindLogin } from '../support/behind-login.js';
+import { browse } from '../support/login-house.js';
 
 /** What the attacker's login service says of itself, and what it was sent. */
 let metadata: Record<string, unknown> = {};
 let posts: string[] = [];
 let attacker: Server;
 let evil = '';
-let house: LoginHouse;
-let running: RunningOrchestrator;
 
 beforeAll(async () => {
   attacker = createServer((request, response) => {
@@ -34,23 +32,24 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await once(attacker, 'listening');
   evil = `http://127.0.0.1:${(attacker.address() as AddressInfo).port}`;
-  house = await startLoginHouse();
-  running = await startOrchestrator({
+});
+
+const here = behindLogin({
+  start: ({ mcp }) => ({
     servers: {
       evil: { url: `${evil}/mcp` },
       bound: {
         url: `${evil}/mcp`,
         oauth: { client_id: 'of-another', client_secret: 's', issuer: 'https://good.example' },
       },
-      guarded: { url: house.mcp },
-      personal: { url: house.mcp, oauth: { per: 'principal' } },
+      guarded: { url: mcp },
+      personal: { url: mcp, oauth: { per: 'principal' } },
     },
-  });
-}, 60_000);
+  }),
+});
+const { call, keyOf } = here;
 
-afterAll(async () => {
-  await running?.stop();
-  await house?.stop();
+afterAll(() => {
   attacker?.closeAllConnections();
   attacker?.close();
 });
@@ -66,7 +65,7 @@ const good = () => ({
 });
 
 const start = (server: string, headers = {}) =>
-  api(running).post('/api/oauth/start').set(headers).send({ server });
+  api(here.running).post('/api/oauth/start').set(headers).send({ server });
 
 verifies('oauth.addresses', async () => {
   for (const address of ['javascript:alert(1)', 'file:///etc/passwd', 'data:text/html,x', 'vscode://x']) {
@@ -95,7 +94,7 @@ verifies('oauth.issuer', async () => {
     posts = [];
     const { body } = await start('evil');
     const answer = new URLSearchParams({ code: 'x', state: body.state, ...(iss ? { iss } : {}) });
-    const end = await fetch(`${running.url}/api/oauth/callback?${answer}`);
+    const end = await fetch(`${here.running.url}/api/oauth/callback?${answer}`);
     expect([iss, end.status, posts]).toEqual([iss, 502, expect.not.arrayContaining(['/token'])]);
     expect(await end.text()).not.toContain('good.example');
   }
@@ -142,13 +141,8 @@ verifies('oauth.one-begins-one-ends', async () => {
   expect((await bring(eve, back)).status).toBe(400);
 });
 
-async function keyOf(name: string): Promise<string> {
-  const { body } = await api(running).post('/api/keys').send({ name });
-  return `Bearer ${body.key}`;
-}
-
 function bring(authorization = '', url: string): Promise<Response> {
-  return fetch(`${running.url}/api/oauth/callback`, {
+  return fetch(`${here.running.url}/api/oauth/callback`, {
     method: 'POST',
     headers: { authorization },
     body: JSON.stringify({ url }),
@@ -159,10 +153,7 @@ test('no token, verifier or secret of a sign-in is in an answer, the log, or the
   const { body } = await start('guarded');
   const end = await fetch(await browse(body.authorization_url, 'ada'));
   expect(end.status).toBe(200);
-  const call = await api(running)
-    .post('/api/mcp/execute')
-    .send({ server_name: 'guarded', tool_name: 'whoami', arguments: {} });
-  expect(call.body.success).toBe(true);
+  expect((await call()).body.success).toBe(true);
   const shown = await Promise.all(
     [
       '/api/oauth/status',
@@ -170,9 +161,9 @@ test('no token, verifier or secret of a sign-in is in an answer, the log, or the
       '/api/mcp-config/status',
       '/api/servers/guarded',
       '/api/calls',
-    ].map(async (path) => (await api(running).get(path)).text),
+    ].map(async (path) => (await api(here.running).get(path)).text),
   );
-  expect([await end.text(), ...shown, running.output()].join('\n')).not.toMatch(
+  expect([await end.text(), ...shown, here.running.output()].join('\n')).not.toMatch(
     /eyJ[\w-]{10,}\.|refresh_token"/,
   );
 });

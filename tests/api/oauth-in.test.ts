@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   auth,
   Client,
@@ -6,7 +6,8 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 import { verifies } from '../requirements.js';
-import { browse, type LoginHouse, startLoginHouse } from '../support/login-house.js';
+import { behindLogin } from '../support/behind-login.js';
+import { browse, startLoginHouse } from '../support/login-house.js';
 import { bareServer, type RunningOrchestrator, startOrchestrator } from '../support/orchestrator.js';
 
 const SCOPES = {
@@ -15,38 +16,33 @@ const SCOPES = {
   'mcp:admin': { admin: true },
 };
 
-let house: LoginHouse;
-let running: RunningOrchestrator;
-let audience = '';
-
-beforeAll(async () => {
-  const page = {
-    client_id: 'page',
-    token_endpoint_auth_method: 'none',
-    redirect_uris: ['https://tools.example/login/oidc/callback'],
-  };
-  house = await startLoginHouse({ CLIENTS: JSON.stringify([page]) });
-  running = await startOrchestrator({
+const page = {
+  client_id: 'page',
+  token_endpoint_auth_method: 'none',
+  redirect_uris: ['https://tools.example/login/oidc/callback'],
+};
+const here = behindLogin({
+  clients: [page],
+  start: ({ issuer }) => ({
     servers: { one: bareServer, two: bareServer },
     env: {
-      OAUTH_ISSUER: `${house.issuer},https://other.example`,
+      OAUTH_ISSUER: `${issuer},https://other.example`,
       OAUTH_SCOPES: JSON.stringify(SCOPES),
       OAUTH_ADMINS: 'boss@example.com',
       OAUTH_CLAIM: 'groups',
       OAUTH_CLIENT_ID: 'page',
       LOGIN_TIMEOUT: '1s',
     },
-  });
-  audience = `${running.url}/mcp`;
-}, 60_000);
+  }),
+});
 
-afterAll(async () => {
-  await running?.stop();
-  await house?.stop();
+let audience = '';
+beforeAll(() => {
+  audience = `${here.running.url}/mcp`;
 });
 
 async function ask(path: string, token: string, init: RequestInit = {}) {
-  const response = await fetch(`${running.url}${path}`, {
+  const response = await fetch(`${here.running.url}${path}`, {
     ...init,
     headers: { authorization: `Bearer ${token}`, ...init.headers },
   });
@@ -100,12 +96,12 @@ test('who has no token is told who gives one, and for what', async () => {
   const challenge = response.headers.get('www-authenticate') ?? '';
   expect([response.status, challenge]).toEqual([
     401,
-    `Bearer resource_metadata="${running.url}/.well-known/oauth-protected-resource/mcp", scope="mcp:tools"`,
+    `Bearer resource_metadata="${here.running.url}/.well-known/oauth-protected-resource/mcp", scope="mcp:tools"`,
   ]);
   const [, place = ''] = /resource_metadata="([^"]+)"/.exec(challenge) ?? [];
   expect(await (await fetch(place)).json()).toMatchObject({
     resource: audience,
-    authorization_servers: [house.issuer, 'https://other.example'],
+    authorization_servers: [here.house.issuer, 'https://other.example'],
     scopes_supported: ['mcp:tools'],
   });
 });
@@ -124,7 +120,7 @@ describe('a token that is not good is told why', () => {
     ['not yet good', () => ({ nbf: now() + 120 }), /not good yet: the clocks/],
     ['without an end', () => ({ exp: null }), /not made as tokens are|claim "exp"/],
   ])('%s', async (_, claims, reason) => {
-    const token = await house.mint({ aud: audience, ...claims() });
+    const token = await here.house.mint({ aud: audience, ...claims() });
     const { status, headers, body } = await ask('/api/tools', token);
     expect([status, body.error.code, headers.get('www-authenticate')]).toEqual([
       401,
@@ -136,14 +132,14 @@ describe('a token that is not good is told why', () => {
 
   test('two minutes behind, within its life, and half a minute ahead are good', async () => {
     for (const seconds of [-120, 25]) {
-      const token = await house.mint({ aud: audience, iat: now() + seconds });
+      const token = await here.house.mint({ aud: audience, iat: now() + seconds });
       expect((await ask('/api/tools', token)).status).toBe(200);
     }
   });
 
   test('a foreign signature, no signature, and a changed scope', async () => {
-    const foreign = await house.mint({ aud: audience }, true);
-    const [, payload = '', signature = ''] = (await house.mint({ aud: audience })).split('.');
+    const foreign = await here.house.mint({ aud: audience }, true);
+    const [, payload = '', signature = ''] = (await here.house.mint({ aud: audience })).split('.');
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
     const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const none = `${encode({ alg: 'none' })}.${payload}.`;
@@ -183,16 +179,20 @@ describe('a token that is not good is told why', () => {
 });
 
 verifies('oauth.in-rights', async () => {
-  const few = await house.mint({ aud: audience, scope: 'mcp:tools' });
-  const more = await house.mint({ aud: audience, scope: 'mcp:tools openid', groups: ['more', 'unknown'] });
-  const admin = await house.mint({ aud: audience, scope: 'mcp:admin', sub: 'root' });
-  const boss = await house.mint({ aud: audience, scope: '', sub: 'x', email: 'boss@example.com' });
+  const few = await here.house.mint({ aud: audience, scope: 'mcp:tools' });
+  const more = await here.house.mint({
+    aud: audience,
+    scope: 'mcp:tools openid',
+    groups: ['more', 'unknown'],
+  });
+  const admin = await here.house.mint({ aud: audience, scope: 'mcp:admin', sub: 'root' });
+  const boss = await here.house.mint({ aud: audience, scope: '', sub: 'x', email: 'boss@example.com' });
   expect(await namesFor(few)).toEqual(['one__echo']);
   expect(await namesFor(more)).toEqual(expect.arrayContaining(['one__echo', 'two__echo']));
   expect((await namesFor(more)).filter((name) => name.startsWith('one__'))).toEqual(['one__echo']);
   for (const token of [admin, boss]) expect((await ask('/api/mcp-config', token)).status).toBe(200);
   for (const token of [few, more]) expect((await ask('/api/mcp-config', token)).status).toBe(403);
-  const none = await ask('/api/tools', await house.mint({ aud: audience, scope: 'openid' }));
+  const none = await ask('/api/tools', await here.house.mint({ aud: audience, scope: 'openid' }));
   expect([none.status, none.body.error.code, none.headers.get('www-authenticate')]).toEqual([
     403,
     'INSUFFICIENT_SCOPE',
@@ -209,12 +209,12 @@ verifies('oauth.in-rights', async () => {
 });
 
 test('sessions are those of a person with these rights: another person, and a narrower token, find them missing', async () => {
-  const ada = await house.mint({ aud: audience, groups: ['more'] });
+  const ada = await here.house.mint({ aud: audience, groups: ['more'] });
   const made = await ask('/api/sessions', ada, { method: 'POST', body: '{}' });
   expect(made.status).toBe(201);
-  const narrower = await house.mint({ aud: audience });
-  const eve = await house.mint({ aud: audience, groups: ['more'], sub: 'eve' });
-  const again = await house.mint({
+  const narrower = await here.house.mint({ aud: audience });
+  const eve = await here.house.mint({ aud: audience, groups: ['more'], sub: 'eve' });
+  const again = await here.house.mint({
     aud: audience,
     groups: ['more'],
     exp: Math.floor(Date.now() / 1000) + 1200,
@@ -229,7 +229,7 @@ describe('the dashboard', () => {
   test('a person whom the login service knows comes in by a cookie, as what it may do', async () => {
     const { PUBLIC_URL } = { PUBLIC_URL: 'https://tools.example' };
     const public_ = await startOrchestrator({
-      env: { OAUTH_ISSUER: house.issuer, OAUTH_ADMINS: 'boss', OAUTH_CLIENT_ID: 'page', PUBLIC_URL },
+      env: { OAUTH_ISSUER: here.house.issuer, OAUTH_ADMINS: 'boss', OAUTH_CLIENT_ID: 'page', PUBLIC_URL },
     });
     try {
       expect(await (await fetch(`${public_.url}/api/login/ways`)).json()).toEqual({ oidc: true });

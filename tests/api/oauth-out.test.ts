@@ -1,30 +1,17 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { verifies } from '../requirements.js';
 import { api } from '../support/api.js';
-import { type LoginHouse, signIn, startLoginHouse } from '../support/login-house.js';
-import { type RunningOrchestrator, startOrchestrator } from '../support/orchestrator.js';
+import { behindLogin } from '../support/behind-login.js';
+import { signIn } from '../support/login-house.js';
 
 describe('signing in at a server', () => {
-  let house: LoginHouse;
-  let running: RunningOrchestrator;
-
-  beforeAll(async () => {
-    house = await startLoginHouse();
-    running = await startOrchestrator({ servers: { guarded: { url: house.mcp } } });
-  }, 60_000);
-
-  afterAll(async () => {
-    await running?.stop();
-    await house?.stop();
-  });
-
-  const call = (tool: string) =>
-    api(running).post('/api/mcp/execute').send({ server_name: 'guarded', tool_name: tool, arguments: {} });
+  const here = behindLogin();
+  const { call } = here;
 
   test('before it, call, state and status say that somebody has to sign in, and how', async () => {
-    const refused = await call('whoami');
+    const refused = await call();
     expect([refused.status, refused.body.error]).toEqual([
       424,
       expect.objectContaining({
@@ -37,31 +24,31 @@ describe('signing in at a server', () => {
         }),
       }),
     ]);
-    const state = await api(running).get('/api/servers/guarded');
+    const state = await api(here.running).get('/api/servers/guarded');
     expect(state.body).toMatchObject({ state: 'failed', reason: expect.stringContaining('sign in') });
-    const status = await api(running).get('/api/oauth/status?server=guarded');
+    const status = await api(here.running).get('/api/oauth/status?server=guarded');
     expect(status.body).toMatchObject({ server: 'guarded', per: 'server', state: 'needed' });
   });
 
   verifies('oauth.sign-in', async () => {
-    expect(await signIn(running, 'guarded', { user: 'ada' })).toContain(
+    expect(await signIn(here.running, 'guarded', { user: 'ada' })).toContain(
       'You are signed in at &#34;guarded&#34;',
     );
-    const answer = await call('whoami');
+    const answer = await call();
     expect(answer.body).toMatchObject({ success: true });
     expect(JSON.parse(answer.body.result)).toMatchObject({ sub: 'ada', scope: 'mcp:tools' });
-    const { token } = await house.seen();
+    const { token } = await here.house.seen();
     expect(token).toContainEqual(
-      expect.objectContaining({ grant: 'authorization_code', resource: house.mcp }),
+      expect.objectContaining({ grant: 'authorization_code', resource: here.house.mcp }),
     );
-    const status = await api(running).get('/api/oauth/status');
+    const status = await api(here.running).get('/api/oauth/status');
     expect(status.body.servers).toEqual([
-      expect.objectContaining({ server: 'guarded', state: 'signed_in', issuer: house.issuer }),
+      expect.objectContaining({ server: 'guarded', state: 'signed_in', issuer: here.house.issuer }),
     ]);
   });
 
   test('the tokens lie sealed in one file that only this user can read', async () => {
-    const folder = join(running.home, 'oauth');
+    const folder = join(here.running.home, 'oauth');
     const files = (await readdir(folder)).filter((name) => name.endsWith('.json'));
     expect(files).toHaveLength(1);
     const file = join(folder, files[0] ?? '');
@@ -70,18 +57,18 @@ describe('signing in at a server', () => {
   });
 
   test('a tool that needs more rights says so; signing in again gives both, and it is called', async () => {
-    const refused = await call('dangerous');
+    const refused = await call({ tool: 'dangerous' });
     expect(refused.body.error).toMatchObject({
       code: 'SIGN_IN_NEEDED',
       message: 'Server "guarded" wants more rights for this ("mcp:admin"): sign in again to give them.',
     });
-    await signIn(running, 'guarded', { user: 'ada' });
-    const answer = await call('dangerous');
+    await signIn(here.running, 'guarded', { user: 'ada' });
+    const answer = await call({ tool: 'dangerous' });
     expect(JSON.parse(answer.body.result)).toMatchObject({ name: 'dangerous', scope: 'mcp:tools mcp:admin' });
   });
 
   test('an answer is good once, and one that is not ours not at all', async () => {
-    const twice = await fetch(`${running.url}/api/oauth/callback?code=x&state=unknown`);
+    const twice = await fetch(`${here.running.url}/api/oauth/callback?code=x&state=unknown`);
     expect([twice.status, await twice.text()]).toEqual([
       400,
       expect.stringContaining('This sign-in is not known here'),
@@ -89,11 +76,12 @@ describe('signing in at a server', () => {
   });
 
   test('after signing out nothing is carried any more', async () => {
-    await api(running).post('/api/oauth/logout').send({ server: 'guarded' }).expect(200);
-    const refused = await call('whoami');
+    await api(here.running).post('/api/oauth/logout').send({ server: 'guarded' }).expect(200);
+    const refused = await call();
     expect(refused.body.error.code).toBe('SIGN_IN_NEEDED');
-    const files = await readdir(join(running.home, 'oauth'));
+    const files = await readdir(join(here.running.home, 'oauth'));
     // What the server asked for was noted, no more.
-    for (const name of files) expect((await stat(join(running.home, 'oauth', name))).size).toBeLessThan(600);
+    for (const name of files)
+      expect((await stat(join(here.running.home, 'oauth', name))).size).toBeLessThan(600);
   });
 });

@@ -3,48 +3,36 @@ import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Sealer } from '@mcpbridge/orchestrator/vault/sealer.js';
 import { sealingKey } from '@mcpbridge/orchestrator/vault/sealing-key.js';
 import { verifies } from '../requirements.js';
 import { api } from '../support/api.js';
-import { type LoginHouse, signIn, startLoginHouse } from '../support/login-house.js';
-import { type RunningOrchestrator, startOrchestrator } from '../support/orchestrator.js';
+import { behindLogin } from '../support/behind-login.js';
+import { signIn } from '../support/login-house.js';
+import { startOrchestrator } from '../support/orchestrator.js';
 import { ended, eventually, fixture, startNode } from '../support/processes.js';
 
-let house: LoginHouse;
-let running: RunningOrchestrator;
-
-beforeAll(async () => {
-  house = await startLoginHouse();
-  running = await startOrchestrator({ servers: { guarded: { url: house.mcp } } });
-}, 60_000);
-
-afterAll(async () => {
-  await running?.stop();
-  await house?.stop();
-});
-
-const call = () =>
-  api(running).post('/api/mcp/execute').send({ server_name: 'guarded', tool_name: 'whoami', arguments: {} });
+const here = behindLogin();
+const { call } = here;
 
 async function tokenFile(): Promise<string> {
-  const folder = join(running.home, 'oauth');
+  const folder = join(here.running.home, 'oauth');
   const [name = ''] = (await readdir(folder)).filter((file) => file.endsWith('.json'));
   return join(folder, name);
 }
 
 /** As it is an hour later. */
 async function age(file: string): Promise<void> {
-  const sealer = new Sealer(sealingKey({ home: running.home, secretsKey: undefined }));
-  const what = `tokens of ${house.mcp}`;
+  const sealer = new Sealer(sealingKey({ home: here.running.home, secretsKey: undefined }));
+  const what = `tokens of ${here.house.mcp}`;
   const record = JSON.parse(await sealer.unseal(what, await readFile(file, 'utf8')));
   record.tokens.obtained_at -= 3_600_000;
   await writeFile(file, await sealer.seal(what, JSON.stringify(record)));
 }
 
 async function refreshes(): Promise<number> {
-  const { token } = await house.seen();
+  const { token } = await here.house.seen();
   return token.filter(({ grant, outcome }) => grant === 'refresh_token' && outcome === 'granted').length;
 }
 
@@ -53,8 +41,8 @@ const CLOCK_AHEAD = { clockMs: 2 * 3_600_000 };
 
 describe('renewing', () => {
   beforeEach(async () => {
-    await house.set({ slowMs: 0, down: false, clockMs: 0, audience: null, revoked: [] });
-    await signIn(running, 'guarded', { user: 'ada' });
+    await here.house.set({ slowMs: 0, down: false, clockMs: 0, audience: null, revoked: [] });
+    await signIn(here.running, 'guarded', { user: 'ada' });
     expect((await call()).body.success).toBe(true);
   });
 
@@ -79,51 +67,49 @@ describe('renewing', () => {
 
   test('a token that the server takes no more is renewed in mid-session, and the client notices nothing', async () => {
     const before = await refreshes();
-    await house.refuseLatest();
+    await here.house.refuseLatest();
     const answers = await Promise.all([call(), call(), call()]);
     expect(answers.map(({ body }) => body.success)).toEqual([true, true, true]);
     expect((await refreshes()) - before).toBe(1);
   });
 
   test('a token that ended while nobody looked is renewed before it is shown', async () => {
-    const [before, refused] = [await refreshes(), (await house.seen()).refused.length];
+    const [before, refused] = [await refreshes(), (await here.house.seen()).refused.length];
     await age(await tokenFile());
-    const again = await startOrchestrator({ again: running, env: { PORT: '0' } });
-    const answer = await api(again)
-      .post('/api/mcp/execute')
-      .send({ server_name: 'guarded', tool_name: 'whoami', arguments: {} });
+    const again = await startOrchestrator({ again: here.running, env: { PORT: '0' } });
+    const answer = await call({ at: again });
     await again.stop(true);
     expect(answer.body.success).toBe(true);
     expect((await refreshes()) - before).toBe(1);
-    expect((await house.seen()).refused).toHaveLength(refused);
+    expect((await here.house.seen()).refused).toHaveLength(refused);
   }, 60_000);
 
   verifies('oauth.taken-back', async () => {
-    await house.forgetGrants();
-    await house.set({ revoked: ['ada'] });
+    await here.house.forgetGrants();
+    await here.house.set({ revoked: ['ada'] });
     const refused = await call();
     expect(refused.body.error).toMatchObject({
       code: 'SIGN_IN_NEEDED',
       message:
         'Server "guarded": its login service no longer accepts our sign-in (invalid_grant): sign in again.',
     });
-    const state = await api(running).get('/api/servers/guarded');
+    const state = await api(here.running).get('/api/servers/guarded');
     expect(state.body).toMatchObject({ state: 'failed', reason: refused.body.error.message });
-    const list = await api(running).get('/api/mcp-config/status');
+    const list = await api(here.running).get('/api/mcp-config/status');
     expect(list.body.servers[0]).toMatchObject({
       id: 'guarded',
       state: 'failed',
       sign_in: { state: 'needed' },
     });
-    await house.set({ revoked: [] });
-    await signIn(running, 'guarded', { user: 'ada' });
+    await here.house.set({ revoked: [] });
+    await signIn(here.running, 'guarded', { user: 'ada' });
     expect((await call()).body.success).toBe(true);
-    const healthy = await api(running).get('/api/mcp-config/status');
+    const healthy = await api(here.running).get('/api/mcp-config/status');
     expect(healthy.body.servers[0]).toMatchObject({ state: 'ready', sign_in: { state: 'signed_in' } });
   });
 
   test('a server whose clock is ahead takes no token, new ones too: the clocks are named', async () => {
-    await house.set(CLOCK_AHEAD);
+    await here.house.set(CLOCK_AHEAD);
     const refused = await call();
     expect(refused.body.error).toMatchObject({
       code: 'PROVIDER_UNAVAILABLE',
@@ -133,28 +119,31 @@ describe('renewing', () => {
   });
 
   test('two minutes are less than a token lives, and disturb nobody', async () => {
-    await house.set({ clockMs: 120_000 });
+    await here.house.set({ clockMs: 120_000 });
     expect((await call()).body.success).toBe(true);
   });
 
   test('tokens for another address: the audience is named', async () => {
-    await house.set({ audience: 'https://elsewhere.example/mcp', revoked: ['ada'] });
+    await here.house.set({ audience: 'https://elsewhere.example/mcp', revoked: ['ada'] });
     const refused = await call();
     expect(refused.body.error.message).toContain('the token may be meant for another address');
   });
 
   test('a login service that is another one gets nothing', async () => {
-    const before = (await house.seen()).token.length;
-    await house.set({ revoked: ['ada'], elsewhere: `${house.issuer}/other` });
+    const before = (await here.house.seen()).token.length;
+    await here.house.set({ revoked: ['ada'], elsewhere: `${here.house.issuer}/other` });
     const refused = await call();
-    await house.set({ elsewhere: null });
-    expect([refused.body.error.code, (await house.seen()).token.length]).toEqual(['SIGN_IN_NEEDED', before]);
+    await here.house.set({ elsewhere: null });
+    expect([refused.body.error.code, (await here.house.seen()).token.length]).toEqual([
+      'SIGN_IN_NEEDED',
+      before,
+    ]);
     expect(refused.body.error.message).toContain('another login service');
   });
 
   test('a login service that is down is named; the call may be made again, and works when it is back', async () => {
-    await house.refuseLatest();
-    await house.set({ down: true });
+    await here.house.refuseLatest();
+    await here.house.set({ down: true });
     const refused = await call();
     expect([refused.status, refused.body.error]).toEqual([
       503,
@@ -162,22 +151,20 @@ describe('renewing', () => {
         code: 'SIGN_IN_UNAVAILABLE',
         retryable: true,
         message: expect.stringContaining(
-          `The login service of server "guarded" at ${house.issuer} cannot be reached`,
+          `The login service of server "guarded" at ${here.house.issuer} cannot be reached`,
         ),
       }),
     ]);
-    const status = await api(running).get('/api/oauth/status?server=guarded');
+    const status = await api(here.running).get('/api/oauth/status?server=guarded');
     expect(status.body.state).toBe('unavailable');
-    await house.set({ revoked: [], down: false });
+    await here.house.set({ revoked: [], down: false });
     await eventually('it works again', async () => (await call()).body.success);
   });
 
   test('a login service that does not answer is given up after its time', async () => {
-    await house.set({ revoked: ['ada'], slowMs: 5000 });
-    const slow = await startOrchestrator({ again: running, env: { PORT: '0', LOGIN_TIMEOUT: '500ms' } });
-    const refused = await api(slow)
-      .post('/api/mcp/execute')
-      .send({ server_name: 'guarded', tool_name: 'whoami', arguments: {} });
+    await here.house.set({ revoked: ['ada'], slowMs: 5000 });
+    const slow = await startOrchestrator({ again: here.running, env: { PORT: '0', LOGIN_TIMEOUT: '500ms' } });
+    const refused = await call({ at: slow });
     await slow.stop(true);
     expect(refused.body.error).toMatchObject({
       code: 'SIGN_IN_UNAVAILABLE',
@@ -188,7 +175,7 @@ describe('renewing', () => {
 
 /** Another process that uses the same account. */
 async function startUser(file: string) {
-  const child = startNode(fixture('token-user.mjs'), [file, house.mcp, running.home]);
+  const child = startNode(fixture('token-user.mjs'), [file, here.house.mcp, here.running.home]);
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
   await once(lines, 'line');
   return { ask: () => ask(child, lines), end: () => end(child) };

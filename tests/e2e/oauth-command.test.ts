@@ -1,25 +1,13 @@
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { api } from '../support/api.js';
-import { browse, type LoginHouse, startLoginHouse } from '../support/login-house.js';
-import { type RunningOrchestrator, startOrchestrator } from '../support/orchestrator.js';
+import { expect, test } from '@jest/globals';
+import { behindLogin } from '../support/behind-login.js';
+import { browse } from '../support/login-house.js';
 import { ended, root, startNode } from '../support/processes.js';
 
-let house: LoginHouse;
-let running: RunningOrchestrator;
-
-beforeAll(async () => {
-  house = await startLoginHouse();
-  running = await startOrchestrator({ servers: { guarded: { url: house.mcp } } });
-}, 60_000);
-
-afterAll(async () => {
-  await running?.stop();
-  await house?.stop();
-});
+const here = behindLogin();
 
 function command(...args: string[]) {
-  const env = { MCPBRIDGE_HOME: running.home, PORT: String(running.port) };
+  const env = { MCPBRIDGE_HOME: here.running.home, PORT: String(here.running.port) };
   const child = startNode(`${root}/packages/orchestrator/dist/main.js`, ['oauth', ...args], env);
   const lines: string[] = [];
   const reader = createInterface({ input: child.stdout as NodeJS.ReadableStream });
@@ -34,15 +22,12 @@ function command(...args: string[]) {
   return { child, address, said: () => lines.join('\n') + errors };
 }
 
-const call = () =>
-  api(running).post('/api/mcp/execute').send({ server_name: 'guarded', tool_name: 'whoami', arguments: {} });
-
 test('the command signs in with a browser on another machine: its last address is pasted', async () => {
   const { child, address, said } = command('login', 'guarded');
   child.stdin?.write(`${await browse(await address, 'ada')}\n`);
   expect((await ended(child)).code).toBe(0);
   expect(said()).toContain('Signed in at "guarded".');
-  expect((await call()).body.success).toBe(true);
+  expect((await here.call()).body.success).toBe(true);
 });
 
 test('it ends by itself when the browser came back here; status and logout say what is so', async () => {

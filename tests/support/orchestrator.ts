@@ -23,7 +23,7 @@ export interface RunningOrchestrator {
   stop(keep?: boolean): Promise<void>;
 }
 
-interface StartOptions {
+export interface StartOptions {
   /** Content of mcp_servers.json; default: the bare fixture as "bare". */
   servers?: Record<string, unknown>;
   env?: Record<string, string>;
