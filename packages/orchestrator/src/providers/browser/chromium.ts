@@ -39,7 +39,7 @@ const ARGUMENTS = [
 /** Of the environment: the rest may hold secrets. */
 const KEPT = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'SystemRoot'];
 
-export function findChromium({ path, searchPath }: ChromiumSettings): string {
+function findChromium({ path, searchPath }: ChromiumSettings): string {
   const candidates = path
     ? [path]
     : [

@@ -36,7 +36,7 @@ export interface Heard {
 }
 
 /**
- * The SDK's transports of one connection: one for all of it, and over Streamable HTTP one more for each request. The SDK's
+ * The SDK's transports of one connection: one for all of it, and in the legacy era one more for each request. The SDK's
  * transport does not say on which stream a message came, and a legacy server says in no other way which request its
  * question belongs to. So each request has a transport of its own in the one session, be its stream opened again or not.
  */
