@@ -68,7 +68,7 @@ export class Missions {
 const check = compileSchema(missionSchema);
 
 /** Markdown with front matter, whose body is the instructions, or YAML alone. */
-export async function readMission(text: string, file: string): Promise<Mission> {
+async function readMission(text: string, file: string): Promise<Mission> {
   const { parseYaml } = await import('./parse-yaml.js');
   const matter = extname(file) === '.md' ? FRONT_MATTER.exec(text) : undefined;
   const source = extname(file) === '.md' ? (matter?.[1] ?? '') : text;

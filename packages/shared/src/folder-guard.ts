@@ -25,7 +25,7 @@ export interface Guard {
 export const GUARD_HEADER = 'x-workspace-guard';
 
 const folders: JsonObject = { type: 'array', items: { type: 'string' } };
-export const guardSchema: JsonObject = {
+const guardSchema: JsonObject = {
   type: 'object',
   properties: {
     sessionId: { type: 'string' },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { distance } from 'fastest-levenshtein';
 
-export const SEPARATOR = '__';
+const SEPARATOR = '__';
 /** `mcp__gateway__` and this many characters stay within the 60 that the strictest client takes. */
 export const MAX_EXPOSED_NAME = 46;
 

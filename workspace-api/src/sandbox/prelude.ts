@@ -1,7 +1,7 @@
 import type { Limits } from './sandbox.js';
 
 /** Exit code of the prelude when the command could not be confined; no output of a command comes with it. */
-export const NOT_CONFINED = 125;
+const NOT_CONFINED = 125;
 
 /**
  * A shell line that sets what every process below it inherits, then becomes "$@". It is the same for all shells that

@@ -6,7 +6,7 @@ const CODE_MS = 12 * 60 * 60_000;
 /** A browser stays the owner's so long after it was let in. */
 const COOKIE_MS = 7 * 24 * 60 * 60_000;
 const MAX_CODES = 20;
-export const COOKIE = 'mcpbridge_login';
+const COOKIE = 'mcpbridge_login';
 
 /**
  * Lets the owner's browser in without showing it the token: a code of the printed link, good once, becomes a cookie that

@@ -18,7 +18,7 @@ import type { Principal } from './principal.js';
 const LIFE_MS = 10 * 60_000;
 const MAX_PENDING = 200;
 /** Of the browser that began; Lax, since it comes back from elsewhere. */
-export const BEGUN_COOKIE = 'mcpbridge_begun';
+const BEGUN_COOKIE = 'mcpbridge_begun';
 
 interface OidcLoginOptions {
   issuer: string;

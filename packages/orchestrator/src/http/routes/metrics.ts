@@ -1,6 +1,6 @@
 import type { PlainRoute } from '../routes.js';
 
-export const METRICS_TYPE = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
+const METRICS_TYPE = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
 
 export function metricsRoutes(text: () => Promise<string>): PlainRoute[] {
   return [
