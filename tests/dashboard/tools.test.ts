@@ -10,20 +10,16 @@ import { comeIn, open, shot, visit } from './support/visit.js';
 const browser = useBrowser();
 let running: RunningOrchestrator;
 let agent: Agent;
-const shipped = (name: string, ...args: string[]) => ({
-  command: process.execPath,
-  args: [`${root}/node_modules/@modelcontextprotocol/server-${name}/dist/index.js`, ...args],
-});
 
 beforeAll(async () => {
   running = await startOrchestrator({
     servers: {
       bare: bareServer,
       page: { command: process.execPath, args: [fixture('page-server.mjs')] },
-      everything: shipped('everything'),
-      memory: shipped('memory'),
-      'sequential-thinking': shipped('sequential-thinking'),
-      filesystem: shipped('filesystem', root),
+      everything: {
+        command: process.execPath,
+        args: [`${root}/node_modules/@modelcontextprotocol/server-everything/dist/index.js`],
+      },
       awkward: { command: process.execPath, args: [fixture('awkward-server.mjs')] },
     },
   });
@@ -55,10 +51,12 @@ describe('tools', () => {
     await shot(page, 'tools');
   });
 
-  test('every schema of seven servers becomes a form, or leaves its JSON', async () => {
-    const { tools } = (await api(running).get('/api/tools')).body as { tools: { name: string }[] };
+  test('every awkward schema becomes a form, or leaves its JSON', async () => {
+    const { tools } = (await api(running).get('/api/tools?server=awkward')).body as {
+      tools: { name: string }[];
+    };
     const page = await open(browser(), running, '/tools');
-    expect(tools.length).toBeGreaterThan(50);
+    expect(tools.length).toBeGreaterThan(5);
     for (const { name } of tools) {
       await page.evaluate((tool) => {
         history.pushState(null, '', `/tools?tool=${tool}`);

@@ -63,6 +63,17 @@ export function formShape(root: JsonObject): FormShape {
   return field({ ...plain, properties: isObject(root.properties) ? root.properties : {} }, []);
 }
 
+/** What the schema says is usual, to begin with: plain values alone, each of which a field shows. */
+export function usualValue({ properties = {} }: RJSFSchema): JsonObject {
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, field]) =>
+      isObject(field) && ['string', 'number', 'boolean'].includes(typeof field.default)
+        ? [[name, field.default]]
+        : [],
+    ),
+  );
+}
+
 function asJson(schema: unknown): FormShape {
   const { title, description } = isObject(schema) ? schema : {};
   return { schema: { title, description } as RJSFSchema, ui: { 'ui:field': 'JsonField' } };

@@ -9,7 +9,7 @@ import { copyText } from '../ui/clipboard';
 import { Menu } from '../ui/menu';
 import { faultsOf } from './check-value';
 import { formFields, formTemplates, formWidgets } from './form-parts';
-import { formShape } from './form-schema';
+import { formShape, usualValue } from './form-schema';
 import { formValidator } from './form-validator';
 import { ResultOf } from './result-of';
 
@@ -25,7 +25,7 @@ type Value = Record<string, unknown>;
 /** Form and JSON are two faces of one value; what is sent is exactly the JSON. */
 export default function TryForm({ tool, session, query }: TryFormProps) {
   const shape = useMemo(() => formShape(tool.inputSchema), [tool]);
-  const [value, setValue] = useState<Value>({});
+  const [value, setValue] = useState<Value>(() => usualValue(shape.schema));
   const [typed, setTyped] = useState<string>();
   const [answer, setAnswer] = useState<{ reply?: Record<string, unknown>; error?: RequestError }>();
   const [isRunning, setRunning] = useState(false);
@@ -72,6 +72,8 @@ export default function TryForm({ tool, session, query }: TryFormProps) {
             liveValidate={false}
             showErrorList={false}
             omitExtraData={false}
+            // A list or an object that nobody touched would be sent empty, and its schema may refuse that.
+            experimental_defaultFormStateBehavior={{ emptyObjectFields: 'skipDefaults' }}
             templates={formTemplates}
             widgets={formWidgets}
             idPrefix="argument"
