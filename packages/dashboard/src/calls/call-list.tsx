@@ -119,8 +119,9 @@ export function CallList(props: CallListProps) {
   const moveTo = (index: number) => {
     if (shown === 0) return;
     const at = Math.max(0, Math.min(shown - 1, index));
-    setActive(lines.placeOf(at));
+    // First, for the list takes its first row when the focus comes to it.
     scroller.current?.focus({ preventScroll: true });
+    setActive(lines.placeOf(at));
     virtual.scrollToIndex(at);
     const call = callAt(at);
     if (open !== undefined && call) onOpen(call.id);
