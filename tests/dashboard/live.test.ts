@@ -7,8 +7,7 @@ import { eventually, fixture } from '../support/processes.js';
 import { featuresServer } from '../support/road.js';
 import { type Agent, flow, startAgent } from './support/agent.js';
 import { useBrowser } from './support/browser.js';
-import { Cable } from './support/cable.js';
-import { allowProblems, comeIn, open, openSockets, shot, visit } from './support/visit.js';
+import { comeIn, open, openSockets, shot, visit } from './support/visit.js';
 
 const browser = useBrowser();
 let running: RunningOrchestrator;
@@ -397,38 +396,6 @@ describe('one call', () => {
 });
 
 describe('the connection', () => {
-  test('cut off, old rows stay and a bar says so; afterwards all missed calls are there, in order, once', async () => {
-    allowProblems(/ERR_|WebSocket/);
-    const cable = await Cable.to(running.port);
-    const page = await open(
-      browser(),
-      { ...running, url: `http://127.0.0.1:${cable.port}` },
-      '/?q=tool:echo',
-    );
-    await rows(page).first().waitFor();
-    cable.pull();
-    await page
-      .getByRole('alert')
-      .getByText(/Not connected since/)
-      .waitFor();
-    expect(await rows(page).count()).toBeGreaterThan(5);
-    for (let n = 0; n < 25; n++) await agent.call('bare__echo', { text: `missed ${n}` });
-    cable.plug();
-    // It also tries by itself; whichever comes first takes the bar away.
-    await page
-      .getByRole('button', { name: 'Retry now' })
-      .evaluate((button) => (button as HTMLElement).click(), undefined, { timeout: 1000 })
-      .catch(() => undefined);
-    await page.getByRole('alert').waitFor({ state: 'detached' });
-    const shown = () =>
-      rows(page).evaluateAll((all) =>
-        all.flatMap((row) => /missed (\d+)/.exec(row.textContent ?? '')?.[1] ?? []),
-      );
-    await eventually('all of them are shown', async () => (await shown()).length >= 25, 60_000);
-    expect((await shown()).map(Number)).toEqual(Array.from({ length: 25 }, (_, n) => 24 - n));
-    cable.close();
-  });
-
   test('a hidden tab is sent no calls, says what waits for a yes, and has every call once when it is looked at', async () => {
     await api(running)
       .post('/api/sessions')
