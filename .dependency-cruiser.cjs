@@ -102,6 +102,7 @@ const known = {
   '@fastify/busboy': '^workspace-api/src/files/read-upload[.]ts$',
   '@photostructure/sqlite': '^packages/shared/src/sqlite-module[.]ts$',
   'jsonc-parser': `${inside}config/`,
+  'smol-toml': `${inside}config/client-dialects[.]ts$`,
   re2js: `${inside}calls/linear-pattern[.]ts$`,
   ajv: '^packages/shared/src/validate[.]ts$',
   '@anthropic-ai/sdk': '^packages/agent/src/brains/anthropic[.]ts$',
