@@ -44,6 +44,7 @@ afterEach(() => expect(keyboard.unseen).toEqual([]));
 
 const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
 const panel = () => page.getByRole('complementary', { name: 'Call' });
+const waiting = async () => (await api(running).get('/api/proposals')).body.proposals.length;
 /** What the agent is answered, once somebody has decided. */
 const ask = (text: string) => guarded.call('bare__echo', { text }).then(textOf);
 
@@ -107,8 +108,10 @@ test('… approves what was read to its end, and denies with a word', async () =
   const approve = card.getByRole('button', { name: 'Approve once', disabled: false });
   await approve.waitFor();
   await keyboard.press('Escape', 'Enter', 'Space');
-  expect((await api(running).get('/api/proposals')).body.proposals).toHaveLength(1);
-  await keyboard.choose(approve);
+  await keyboard.to(approve);
+  await keyboard.press('Escape');
+  expect(await waiting()).toBe(1);
+  await keyboard.press('Enter');
   expect(await long).toContain('line 199');
 
   await keyboard.choose(card.getByRole('button', { name: 'Put away' }));
@@ -116,7 +119,11 @@ test('… approves what was read to its end, and denies with a word', async () =
   const refused = ask('to be refused');
   await keyboard.to(card.getByRole('textbox', { name: /^Note to the agent/ }));
   await keyboard.write('not today');
-  await keyboard.choose(card.getByRole('button', { name: /^Deny/ }));
+  await keyboard.press('Escape');
+  await keyboard.to(card.getByRole('button', { name: /^Deny/ }));
+  await keyboard.press('Escape');
+  expect(await waiting()).toBe(1);
+  await keyboard.press('Enter');
   expect(await refused).toContain('not today');
 });
 
