@@ -29,7 +29,7 @@ test('a key is made in the settings, shown once, lets in as far as it says, and 
   await dialog.getByRole('button', { name: 'I have it' }).click();
   const row = section.getByRole('listitem');
   await row.getByText('bare__echo').waitFor();
-  await row.getByText('never used').waitFor();
+  await row.getByText(/never used · ends in (29|30)\sdays$/).waitFor();
   expect(await page.content()).not.toContain(key);
   const agent = await startAgent(running, 'of-anna', { MCP_API_TOKEN: key });
   expect(await agent.call('bare__echo', { text: 'hers' })).toMatchObject({
