@@ -8,6 +8,11 @@ const axe = readFileSync(`${root}/node_modules/axe-core/axe.min.js`, 'utf8');
 export async function findings(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   return page.evaluate(async () => {
+    // What fades in has other colours while it does.
+    const ending = document
+      .getAnimations()
+      .filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity);
+    await Promise.allSettled(ending.map(({ finished }) => finished));
     const { violations } = await (
       window as unknown as {
         axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
