@@ -39,14 +39,45 @@ test('a waiting call is in the header and among the approvals of two browsers; w
   expect(await other.title()).toMatch(/^\(1\) Approvals/);
   await cards(one).getByText('approve bare__*').waitFor();
   await shot(one, 'approvals');
+  const [{ id }] = (await api(running).get('/api/proposals')).body.proposals;
   await approve(one).click();
   expect(textOf(await call)).toBe('may I?');
   await cards(other)
     .getByText(/approved by owner/)
     .waitFor();
   expect(await approve(other).count()).toBe(0);
+  expect((await api(running).post(`/api/proposals/${id}`).send({ accept: false })).status).toBe(404);
   await other.getByRole('tab', { name: 'Decided' }).click();
   await other.getByRole('cell', { name: 'approved' }).waitFor();
+});
+
+test('what waits is on its card, and in the header of another browser, within 200 ms', async () => {
+  const [one, other] = [
+    await open(browser(), running, '/approvals'),
+    await open(browser(), running, '/stats'),
+  ];
+  // Looked at from within the page, so that only its own road is measured.
+  const seenAt = (page: Page, selector: string, words: string) =>
+    page.evaluate(
+      async (wanted) => {
+        while (!document.querySelector(wanted.selector)?.textContent?.includes(wanted.words))
+          await new Promise((next) => requestAnimationFrame(next));
+        return Date.now();
+      },
+      { selector, words },
+    );
+  const waits: number[] = [];
+  for (let n = 0; n < 5; n++) {
+    const seen = Promise.all([seenAt(one, '.card:not(.ended)', `now ${n}`), seenAt(other, '.waits', '1')]);
+    const begun = Date.now();
+    const call = agent.call('bare__echo', { text: `now ${n}` });
+    waits.push(Math.max(...(await seen)) - begun);
+    const { proposals } = (await api(running).get('/api/proposals')).body;
+    await api(running).post(`/api/proposals/${proposals[0].id}`).send({ accept: true });
+    await call;
+    await other.locator('.waits').waitFor({ state: 'detached' });
+  }
+  expect(Math.min(...waits)).toBeLessThan(200);
 });
 
 verifies('dashboard.approvals', async () => {

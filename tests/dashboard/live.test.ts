@@ -5,6 +5,7 @@ import { api } from '../support/api.js';
 import { bareServer, type RunningOrchestrator, startOrchestrator } from '../support/orchestrator.js';
 import { eventually, fixture } from '../support/processes.js';
 import { featuresServer } from '../support/road.js';
+import { Trace } from '../support/trace.js';
 import { type Agent, flow, startAgent } from './support/agent.js';
 import { useBrowser } from './support/browser.js';
 import { comeIn, open, openSockets, shot, visit } from './support/visit.js';
@@ -12,12 +13,14 @@ import { comeIn, open, openSockets, shot, visit } from './support/visit.js';
 const browser = useBrowser();
 let running: RunningOrchestrator;
 let agent: Agent;
+let trace: Trace;
 
 beforeAll(async () => {
+  trace = await Trace.make();
   running = await startOrchestrator({
     servers: {
       bare: bareServer,
-      features: featuresServer(),
+      features: featuresServer({ TRACE_FILE: trace.file }),
       page: { command: process.execPath, args: [fixture('page-server.mjs')] },
     },
   });
@@ -120,7 +123,8 @@ describe('calls as they happen', () => {
     });
     const stop = flow(agent, 200);
     const pill = page.locator('.pill');
-    await pill.getByText(/[1-9]\d\d new/).waitFor();
+    // Five seconds' worth.
+    await pill.getByText(/[1-9],\d\d\d new/).waitFor();
     expect(await places(page)).toEqual(before);
     await stop();
     expect(await pill.textContent()).toContain('held: scrolled');
@@ -329,16 +333,33 @@ describe('one call', () => {
     expect(await paths('Result')).toEqual(['/structuredContent/n', '/structuredContent/square']);
   });
 
-  test('a running call is cancelled upstream, and its row says so', async () => {
-    const call = agent.call('features__hang');
+  test('a running call is cancelled upstream, and its row says so within a second', async () => {
     const page = await open(browser(), running, '/?q=tool:hang');
-    await page.locator('[data-place].running').click();
-    await panel(page)
-      .getByText(/No result yet, running/)
-      .waitFor();
-    await panel(page).getByRole('button', { name: 'Cancel' }).click();
-    await page.locator('[data-place].cancelled').waitFor();
-    await call;
+    const took: number[] = [];
+    for (let time = 1; time <= 3; time++) {
+      const call = agent.call('features__hang');
+      await page.locator('[data-place].running').click();
+      await panel(page)
+        .getByText(/No result yet, running/)
+        .waitFor();
+      // Looked at from within the page, so that only its own road is measured.
+      took.push(
+        await panel(page)
+          .getByRole('button', { name: 'Cancel' })
+          .evaluate(async (button) => {
+            const begun = performance.now();
+            (button as HTMLElement).click();
+            while (!document.querySelector('[data-place].open.cancelled'))
+              await new Promise((next) => requestAnimationFrame(next));
+            return performance.now() - begun;
+          }),
+      );
+      await trace.saw('cancelled ', time);
+      await call;
+      await page.keyboard.press('Escape');
+      await letGo(page);
+    }
+    expect(Math.min(...took)).toBeLessThan(1000);
   });
 
   test('structured content alone, no content, and an image are three different things', async () => {
