@@ -102,6 +102,9 @@ async function recorded(server: string, tool: string, count: number): Promise<un
   return (await api(running).get(`/api/calls/${id}`)).body.arguments;
 }
 
+const hasOptional = ({ properties = {}, required = [] }: Schema) =>
+  Object.keys(properties).some((name) => !required.includes(name));
+
 test.each([
   ['every field', false],
   ['the required fields alone', true],
@@ -114,7 +117,9 @@ test.each([
     expect(tools.length).toBeGreaterThan(60);
     const page = await open(browser(), running, VIEW);
     const found: [name: string, seen: object, right: object][] = [];
-    for (const { name, server, inputSchema } of tools) {
+    // Where all is required, one way to fill it in is all there is.
+    const chosen = isLeast ? tools.filter(({ inputSchema }) => hasOptional(inputSchema)) : tools;
+    for (const { name, server, inputSchema } of chosen) {
       const form = await ToolForm.of(page, VIEW, name);
       const usual = usualOf(inputSchema);
       const wanted = { ...usual, ...(exampleOf(inputSchema, isLeast) as object) };
@@ -135,7 +140,7 @@ test.each([
     }
     expect(found.filter(([, seen, right]) => !isDeepStrictEqual(seen, right))).toEqual([]);
     const recordedAs = await Promise.all(
-      tools.map(async ({ name, server }) => [
+      chosen.map(async ({ name, server }) => [
         name,
         await recorded(server, name.slice(server.length + 2), isLeast ? 2 : 1),
       ]),
