@@ -27,6 +27,7 @@ beforeAll(async () => {
     servers: {
       bare: { ...bareServer, env: { API_TOKEN: canary } },
       features: featuresServer({}, { isolation: 'shared' }),
+      mortal: featuresServer({}, { isolation: 'shared' }),
       moody: {
         command: process.execPath,
         args: [fixture('changing-server.mjs')],
@@ -74,6 +75,22 @@ test('a server that is killed in a call says what happened', async () => {
     .getByText(/exit code 9/)
     .waitFor();
   await row(page, 'features').getByText('Tried again with the next call.').waitFor();
+});
+
+test('a server that is killed at rest shows its reason and next try within two seconds', async () => {
+  const page = await open(browser(), running, '/servers');
+  const { body } = await api(running).post('/tools/mcp/mortal/pid').send({});
+  await row(page, 'mortal').getByText('ready').waitFor();
+  // Looked at from within the page, so that only its own road is measured.
+  const seen = page.evaluate(async () => {
+    const said = () => [...document.querySelectorAll('tr')].map((each) => each.textContent ?? '');
+    while (!said().some((text) => /mortal/.test(text) && /SIGKILL/.test(text) && /Tried again/.test(text)))
+      await new Promise((next) => requestAnimationFrame(next));
+    return Date.now();
+  });
+  const begun = Date.now();
+  process.kill(Number(body.result), 'SIGKILL');
+  expect((await seen) - begun).toBeLessThan(2000);
 });
 
 verifies('dashboard.editor', async () => {
@@ -138,7 +155,7 @@ test('all servers are listed anew, each with its outcome', async () => {
   const dialog = page.getByRole('dialog', { name: 'All servers were listed anew' });
   await dialog.waitFor();
   const { tools } = (await api(running).get('/api/servers/features')).body;
-  await dialog.getByText(`${tools} tools`).waitFor();
+  await dialog.getByText(`${tools} tools`).first().waitFor();
   await dialog.getByText(/no database at 5432/).waitFor();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
