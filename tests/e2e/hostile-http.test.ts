@@ -86,7 +86,8 @@ test.each(FLOODS)('a flood of %s over HTTP is thinned and named, and all else go
   await expectEcho(id);
   const seconds = (performance.now() - began) / 1000;
   const told = bridge.frames.slice(before).filter((frame) => frame.method !== undefined);
-  expect(told.length).toBeLessThan(5000 * (seconds + 2));
+  // Twice what is let through in that time: what the flood before left on its way arrives in it too.
+  expect(told.length).toBeLessThan(2 * 5000 * (seconds + 2));
 });
 
 test('a flood on the stream of a call is thinned and named, and its result arrives', async () => {
