@@ -15,9 +15,8 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
  */
 const GROUPS = [
   ['test'],
-  ['test:faults'],
+  ['test:faults', 'test:docker', 'soak'],
   ['test:dashboard'],
-  ['test:docker', 'soak'],
   ['test:clients', 'test:conformance'],
 ];
 
