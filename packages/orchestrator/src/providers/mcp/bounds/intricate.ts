@@ -1,12 +1,10 @@
 /** Objects and arrays in one message: in memory each takes many times the two bytes that it takes on the wire. */
 export const MAX_CONTAINERS = 2_000_000;
 
-const [QUOTE, BACKSLASH, BRACKET, BRACE] = Buffer.from('"\\[{') as unknown as [
-  number,
-  number,
-  number,
-  number,
-];
+const QUOTE = '"'.charCodeAt(0);
+const BACKSLASH = '\\'.charCodeAt(0);
+const BRACKET = '['.charCodeAt(0);
+const BRACE = '{'.charCodeAt(0);
 
 /** True for JSON that would fill the memory if it were read. Costs next to nothing where the bytes are mostly text. */
 export function holdsTooMany(json: Buffer): boolean {
