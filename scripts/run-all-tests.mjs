@@ -22,8 +22,11 @@ const GROUPS = [
 
 let passed = 0;
 let failed = 0;
+/** Each with the beginning of what it said, told once more at the end, where it is looked for. */
+const failures = [];
 await build();
 for (const group of GROUPS) await Promise.all(group.map(run));
+for (const failure of failures) console.error(`\n${failure}`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 && passed > 0 ? 0 : 1);
 
@@ -55,9 +58,27 @@ function add(script, report, code) {
     const result = JSON.parse(readFileSync(report, 'utf8'));
     passed += result.numPassedTests;
     failed += result.numTotalTests - result.numPassedTests + result.numRuntimeErrorTestSuites;
-    if (code !== 0 && result.success) failed += 1;
+    failures.push(...failuresOf(result).map((failure) => `npm run ${script}: ${failure}`));
+    if (code !== 0 && result.success) {
+      failures.push(`npm run ${script}: all its tests passed, and it ended with ${code}`);
+      failed += 1;
+    }
   } catch (error) {
-    console.error(`npm run ${script} left no report: ${error.message}`);
+    failures.push(`npm run ${script} left no report: ${error.message}`);
     failed += 1;
   }
+}
+
+function failuresOf({ testResults = [] }) {
+  return testResults.flatMap(({ name, message, assertionResults }) => {
+    const tests = assertionResults.filter(({ status }) => status !== 'passed');
+    if (tests.length === 0 && message) return [`${name}\n${beginningOf(message)}`];
+    return tests.map(({ fullName, status, failureMessages }) =>
+      `${fullName} (${status})\n${beginningOf(failureMessages.join('\n'))}`.trimEnd(),
+    );
+  });
+}
+
+function beginningOf(text) {
+  return text.split('\n').slice(0, 8).join('\n').slice(0, 1000);
 }

@@ -11,8 +11,11 @@ export interface Census {
   handles: number;
   threads: number;
   timers: number;
+  /** Bytes of memory, as this and what follows. */
   rss: number;
   heap: number;
+  /** What buffers hold outside of the heap. */
+  external: number;
 }
 
 /** For the environment of an orchestrator that is to be counted. */
@@ -40,6 +43,7 @@ export async function takeCensus(
     timers,
     rss: memory.rss,
     heap: memory.heapUsed,
+    external: memory.external,
   };
 }
 
