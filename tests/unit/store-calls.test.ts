@@ -95,6 +95,57 @@ describe('the record of calls', () => {
     expect(await store.calls.queries.get('other')).toBeUndefined();
   });
 
+  test('every member of a record comes back, whatever its texts hold', async () => {
+    const odd = 'a\tb\nc\u2028="[\\ ☃';
+    const [record] = add({
+      ...{ principal: odd, sessionId: odd, client: odd, project: odd, kind: 'agent', server: odd, tool: odd },
+      ...{ arguments: { [odd]: odd }, outcome: 'failed', errorCode: 'INTERNAL', errorMessage: odd },
+      ...{
+        durationMs: 12.5,
+        argumentBytes: 3,
+        resultBytes: 4,
+        result: { content: [{ type: 'text', text: odd }] },
+      },
+      ...{
+        parent: 'p',
+        via: 'page',
+        replayOf: 'r',
+        ruleMs: 0.001,
+        waitingMs: 1,
+        queueMs: 2.5,
+        upstreamMs: 3,
+      },
+      notes: [{ at: 1, progress: 2, message: odd }],
+    });
+    const [repeat] = add({ replayOf: record?.id ?? '' });
+    const found = await store.calls.queries.get(record?.id ?? '');
+    expect(found).toEqual({
+      ...{ id: record?.id, seq: expect.any(Number), at: record?.startedAt, ms: 12.5, status: 'failed' },
+      ...{ code: 'INTERNAL', layer: 'http', error: odd, message: odd },
+      ...{ principal: odd, session: odd, client: odd, project: odd, kind: 'agent', server: odd, tool: odd },
+      ...{ args: expect.any(String), arguments: { [odd]: odd }, in: 3, out: 4, result: record?.result },
+      ...{ parent: 'p', via: 'page', replayOf: 'r', replays: [repeat?.id] },
+      ...{ resultBytes: 59, notes: record?.notes },
+      timing: { rule: 0.001, waiting: 1, queue: 2.5, upstream: 3, shape: 5.999 },
+    });
+  });
+
+  test('calls of more sessions and tools than are remembered at a time each keep their own', async () => {
+    const records = add(
+      ...Array.from({ length: 5000 }, (_, n) => ({
+        sessionId: `s${n % 2500}`,
+        tool: `t${n % 7}`,
+        ...(n % 3 === 0 ? { client: `c${n}`, outcome: 'refused' as const, errorCode: 'NOT_APPROVED' } : {}),
+      })),
+    );
+    await store.calls.flush();
+    for (const { id, sessionId, tool, client, outcome } of records.filter((_, n) => n % 97 === 0)) {
+      const found = await store.calls.queries.get(id);
+      expect(found).toMatchObject({ session: sessionId, tool, status: outcome });
+      expect(found?.client).toBe(client);
+    }
+  });
+
   test('calls outlive the process', async () => {
     const [record] = add({});
     await store.close();
@@ -197,6 +248,20 @@ describe('arguments as they are stored', () => {
     expect(Buffer.byteLength(kept)).toBeGreaterThan(4090);
     expect(Buffer.byteLength(kept) + Number(cut)).toBe(Buffer.byteLength(whole));
     expect(found).toMatchObject({ argumentsCut: Number(cut), in: Buffer.byteLength(whole) });
+  });
+
+  test('known secrets are blanked in the names that callers make up, from when they are known', async () => {
+    const names = { client: 'canary-1 client', server: 'canary-1 server', tool: 'canary-1 tool' };
+    const [before] = add(names);
+    await store.calls.flush();
+    store.scribe.knows(['canary-1']);
+    const [after] = add(names);
+    expect(await store.calls.queries.get(before?.id ?? '')).toMatchObject(names);
+    expect(await store.calls.queries.get(after?.id ?? '')).toMatchObject({
+      client: '[redacted] client',
+      server: '[redacted] server',
+      tool: '[redacted] tool',
+    });
   });
 
   test('a huge secret under its name is no reason to cut', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { timeOrderedId } from '@mcpbridge/shared/ids.js';
-import { holdsSecret, isSecretName, redactByKey } from '@mcpbridge/shared/redact.js';
+import { holdsSecret, isSecretName, mayHoldSecret, redactByKey } from '@mcpbridge/shared/redact.js';
 import { secretHider } from '@mcpbridge/shared/secrets.js';
 
 describe('secrets by name', () => {
@@ -81,6 +81,53 @@ describe('redaction', () => {
     expect(JSON.stringify(redactByKey(loop))).toContain('too deep');
     expect(redactByKey({ a: 'x'.repeat(100), b: 'y' }, { characters: 50 })).toEqual({ a: 'x'.repeat(48) });
     expect(JSON.stringify(redactByKey(Array(10_000).fill(0), { characters: 50 })).length).toBeLessThan(110);
+  });
+});
+
+describe('a JSON text that is not read', () => {
+  const hide = secretHider(['canary "of\nthree', 'simple-canary']);
+  const names = ['a', 'tokens', 'api_key', 'p.a.s.s.w.d', 'pwd"', 'pass\nwd', 'x"y', 'to\\ken', 'author', '":', ''];
+  const texts = [
+    '',
+    'plain',
+    '":"',
+    '\\',
+    '{"token":"x"}',
+    'canary "of\nthree',
+    'simple-canary',
+    'ghp_'.padEnd(44, 'a'),
+  ];
+  // Always the same ones: a linear congruential generator.
+  let state = 1;
+  const upTo = (count: number) => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % count;
+  };
+  const made = (depth: number): unknown => {
+    const kind = upTo(depth > 0 ? 6 : 4);
+    if (kind < 2) return texts[upTo(texts.length)];
+    if (kind < 4) return [1, true, null, -0.5][upTo(4)];
+    const items = Array.from({ length: upTo(4) }, () => made(depth - 1));
+    return kind === 4 ? items : Object.fromEntries(items.map((item) => [names[upTo(names.length)], item]));
+  };
+
+  test('is taken for plain only when its value is', () => {
+    let plain = 0;
+    for (let n = 0; n < 20_000; n += 1) {
+      const value = made(4);
+      const json = JSON.stringify(value);
+      if (mayHoldSecret(json, hide)) continue;
+      plain += 1;
+      if (holdsSecret(value, hide)) throw new Error(`There is a secret in ${json}`);
+    }
+    expect(plain).toBeGreaterThan(1000);
+  });
+
+  test('is taken for plain when it is an ordinary one, and not when it is deep', () => {
+    expect(mayHoldSecret('{"path":"a/b.txt","lines":[1,2],"author":{"name":"x: \\"y\\""}}', hide)).toBe(
+      false,
+    );
+    expect(mayHoldSecret(`${'['.repeat(40)}${']'.repeat(40)}`, hide)).toBe(true);
   });
 });
 

@@ -43,6 +43,34 @@ export function holdsSecret(value: unknown, hide: (text: string) => string, dept
   return false;
 }
 
+/**
+ * As `holdsSecret` of what a JSON text stands for, without reading it: true also where only reading would tell. The text
+ * is one that JSON.stringify wrote.
+ */
+export function mayHoldSecret(json: string, hide: (text: string) => string): boolean {
+  return hide(json) !== json || hasSecretName(json) || mayBeDeep(json);
+}
+
+/** The quote before a colon ends a name, or is within a text, and then a backslash stands before it. */
+function hasSecretName(json: string): boolean {
+  for (let end = json.indexOf('":'); end >= 0; end = json.indexOf('":', end + 2)) {
+    const begin = json.lastIndexOf('"', end - 1);
+    const name = json.slice(begin + 1, end);
+    if (json[begin - 1] === '\\' || name.includes('\\') || isSecretName(name)) return true;
+  }
+  return false;
+}
+
+/** No more levels than there are brackets. */
+function mayBeDeep(json: string): boolean {
+  let brackets = 0;
+  for (let at = 0; at < json.length && brackets <= DEPTH; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === 0x5b || code === 0x7b) brackets += 1;
+  }
+  return brackets > DEPTH;
+}
+
 interface Budget {
   characters: number;
   hide: ((text: string) => string) | undefined;

@@ -1,4 +1,4 @@
-import { holdsSecret, redactByKey } from '@mcpbridge/shared/redact.js';
+import { holdsSecret, mayHoldSecret, redactByKey } from '@mcpbridge/shared/redact.js';
 import { isWithin } from './weight.js';
 
 export interface BoundedJson {
@@ -19,6 +19,15 @@ export function boundedJson(value: unknown, limit: number, hide?: (text: string)
   const bytes = Math.max(size, weigh(value));
   const cut = bytes - Buffer.byteLength(head);
   return { text: `${head}… [${cut} bytes cut]`, bytes, cut };
+}
+
+/** As `boundedJson` of what a text of JSON.stringify stands for; most are short and hold no secret, and are not read. */
+export function boundedText(json: string, limit: number, hide: (text: string) => string): BoundedJson {
+  if (json.length <= limit && !mayHoldSecret(json, hide)) {
+    const bytes = Buffer.byteLength(json);
+    if (bytes <= limit) return { text: json, bytes, cut: 0 };
+  }
+  return boundedJson(JSON.parse(json), limit, hide);
 }
 
 /** Not all of what will be cut. What ran out of these characters is longer than the limit, so what fits is whole. */

@@ -1,25 +1,28 @@
-import { CALL_COLUMNS } from './call-values.js';
+import { GROUP_COLUMNS } from './call-groups.js';
+import { OWN_COLUMNS } from './call-values.js';
 import type { SqliteFile } from './sqlite.js';
 
 type Row = readonly unknown[];
 
-/** So many rows of one kind are one statement, which costs less than as many statements. */
-const ROWS_AT_ONCE = 16;
+/** So many rows are one statement, which costs less than as many statements; what is left over is written by the smaller. */
+const AT_ONCE = [128, 16, 1];
 
 /** Writes rows into the table of calls; blocks, so it is used in the scribe's thread. */
 export class CallInserts {
-  private readonly statements = new Map<string, string>();
+  private readonly statements = new Map(AT_ONCE.map((count) => [count, statementFor(count)]));
 
   constructor(private readonly file: SqliteFile) {}
 
   /**
-   * All or none of the rows, each with its values in the order of CALL_COLUMNS; throws what the disk says. One that is
-   * stored already stays as it is, so writing rows again does no harm.
+   * All or none of the rows, each with its group's number and its values in the order of OWN_COLUMNS; throws what the disk
+   * says. One that is stored already stays as it is, so writing rows again does no harm.
    */
   insert(rows: readonly Row[]): void {
     this.file.run('begin immediate', []);
     try {
-      for (let at = 0; at < rows.length; ) at += this.insertSome(rows, at);
+      let at = 0;
+      for (const count of AT_ONCE)
+        for (; at + count <= rows.length; at += count) this.insertSome(rows.slice(at, at + count));
       this.file.run('commit', []);
     } catch (error) {
       this.rollBack();
@@ -27,34 +30,21 @@ export class CallInserts {
     }
   }
 
-  /** Answers how many: those of one kind that come next to each other, as most do. */
-  private insertSome(rows: readonly Row[], at: number): number {
-    const kind = kindOf(rows[at] as Row);
-    const end = Math.min(at + ROWS_AT_ONCE, rows.length);
-    let count = 1;
-    while (at + count < end && kindOf(rows[at + count] as Row) === kind) count += 1;
-    const some = rows.slice(at, at + count);
-    if (count === ROWS_AT_ONCE && this.run(some, kind, 0) === count) return count;
-    for (const row of some) {
-      // A number may be taken by another process that writes to the same file.
-      if (this.run([row], kind, 0) === 0) this.run([row], kind, 1);
+  private insertSome(rows: readonly Row[]): void {
+    if (this.run(rows) === rows.length) return;
+    for (const row of rows) {
+      // A number may be taken by another process that writes to the same file; without one it gets the next.
+      if (this.run([row]) === 0) this.run([row.with(1, null)]);
     }
-    return count;
   }
 
   /** Answers how many were not there. */
-  private run(rows: readonly Row[], kind: number, first: number): number {
-    const key = `${rows.length} ${first} ${kind}`;
-    let statement = this.statements.get(key);
-    if (statement === undefined) {
-      statement = statementFor(rows[0] as Row, rows.length, first);
-      this.statements.set(key, statement);
-    }
+  private run(rows: readonly Row[]): number {
     const values: unknown[] = [];
-    for (const row of rows)
-      for (let index = first; index < row.length; index += 1)
-        if (row[index] !== null) values.push(row[index]);
-    return Number(this.file.run(statement, values).changes);
+    for (const row of rows) for (const value of row) values.push(value);
+    return Number(
+      this.file.run(this.statements.get(rows.length) ?? statementFor(rows.length), values).changes,
+    );
   }
 
   private rollBack(): void {
@@ -66,17 +56,13 @@ export class CallInserts {
   }
 }
 
-/** Which of its values there are: each has a bit, of the 32 that a number has. */
-function kindOf(row: Row): number {
-  let kind = 0;
-  for (let index = 0; index < row.length; index += 1) if (row[index] !== null) kind |= 1 << index;
-  return kind;
-}
-
-/** What is null is left out: every value costs, and nothing is what a column has without one. */
-function statementFor(row: Row, count: number, first: number): string {
-  const columns = CALL_COLUMNS.filter((_, index) => index >= first && row[index] !== null);
-  const places = `(${columns.map(() => '?').join()})`;
-  const all = Array.from({ length: count }, () => places).join();
-  return `insert into calls (${columns.join()}) values ${all} on conflict do nothing`;
+/** What a group says comes from its row in the memory of the connection. */
+function statementFor(count: number): string {
+  const places = `(?${',?'.repeat(OWN_COLUMNS.length)})`;
+  const own = OWN_COLUMNS.map((_, index) => `own.column${index + 2}`);
+  const shared = GROUP_COLUMNS.map((column) => `call_groups.${column}`);
+  return `insert into calls (${[...OWN_COLUMNS, ...GROUP_COLUMNS].join()})
+    select ${[...own, ...shared].join()} from (values ${Array(count).fill(places).join()}) as own
+    cross join temp.call_groups on call_groups.number = own.column1
+    where true on conflict do nothing`;
 }

@@ -4,13 +4,12 @@ import type { Log } from '../log.js';
 import { CallQueries } from './call-queries.js';
 import type { CallRecord } from './call-record.js';
 import { Numbers } from './numbers.js';
+import { RecordBatch } from './record-batch.js';
 import type { StoreSchema } from './schema.js';
-import type { NumberedRecord, QueuedRecord, Scribe, WatchedRow } from './scribe.js';
+import type { NumberedBatch, Scribe, WatchedRow } from './scribe.js';
 
 export type { CallOutcome, CallRecord } from './call-record.js';
 
-/** Records of one transaction: many share its costs, and other writers wait for it. */
-const BATCH = 2048;
 /** Records that wait for the disk at most; more are lost, and counted. */
 const QUEUE_LIMIT = 50_000;
 /** Bytes of arguments and results that wait at most, as far as they are known. */
@@ -40,10 +39,15 @@ export class CallLog {
   readonly queries: CallQueries;
   /** Set while somebody watches. */
   watcher: CallWatcher | undefined;
-  private queue: QueuedRecord[] = [];
+  /** Records that wait for the disk. */
+  waiting = 0;
+  private batches: RecordBatch[] = [];
+  /** The one that takes more. */
+  private open: RecordBatch | undefined;
+  private spare: RecordBatch | undefined;
+  /** Somebody waits for this one and those before it. */
+  private asked: RecordBatch | undefined;
   private queuedBytes = 0;
-  /** Records at the front of the queue that were counted and shown, and wait for the disk. */
-  private told = 0;
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
   private failingSince: number | undefined;
@@ -58,10 +62,6 @@ export class CallLog {
     this.queries = new CallQueries(reader, () => this.flush());
   }
 
-  get waiting(): number {
-    return this.queue.length;
-  }
-
   /** True while records are on their way to who watches. */
   get isBusy(): boolean {
     return this.running !== undefined;
@@ -70,25 +70,27 @@ export class CallLog {
   /** Takes a call that has ended; never throws and never waits. */
   add(record: CallRecord): void {
     const bytes = (record.argumentBytes ?? 0) + record.resultBytes;
-    const full = this.queue.length >= QUEUE_LIMIT || this.queuedBytes + bytes > QUEUE_BYTES;
+    const full = this.waiting >= QUEUE_LIMIT || this.queuedBytes + bytes > QUEUE_BYTES;
     if (full || this.closed) {
       this.lose(1);
       if (full) this.complain('The store is slower than the calls; some are not recorded.');
       return;
     }
-    this.queue.push(this.scribe.take(record, bytes));
+    this.openBatch().add(record, bytes);
+    this.waiting += 1;
     this.queuedBytes += bytes;
-    this.schedule(this.watcher ? SHOW_AFTER_MS : FLUSH_AFTER_MS);
+    this.schedule(this.pauseMs);
   }
 
-  /** Resolves when all that was added is stored or could not be; never rejects. */
+  /** Resolves when all that was added before is stored or could not be; never rejects. */
   flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
+    this.asked = this.batches.at(-1);
     this.running ??= this.drain().then((drained) => {
       this.running = undefined;
       this.watcher?.turn();
-      if (this.queue.length > 0) this.schedule(drained ? FLUSH_AFTER_MS : RETRY_AFTER_MS);
+      if (this.waiting > 0) this.schedule(drained ? this.pauseMs : RETRY_AFTER_MS);
     });
     return this.running;
   }
@@ -99,7 +101,11 @@ export class CallLog {
     await this.flush();
     clearTimeout(this.timer);
     this.timer = undefined;
-    if (this.queue.length > 0) this.log.error(`${this.queue.length} records of calls could not be stored.`);
+    if (this.waiting > 0) this.log.error(`${this.waiting} records of calls could not be stored.`);
+  }
+
+  private get pauseMs(): number {
+    return this.watcher ? SHOW_AFTER_MS : FLUSH_AFTER_MS;
   }
 
   private schedule(afterMs: number): void {
@@ -107,16 +113,28 @@ export class CallLog {
     this.timer = setTimeout(() => void this.flush(), afterMs).unref();
   }
 
-  /** Step by step, so that calls are answered between two of them. False: the store failed. */
+  private openBatch(): RecordBatch {
+    if (!this.open || this.open.isFull) {
+      this.open = this.spare ?? new RecordBatch();
+      this.spare = undefined;
+      this.batches.push(this.open);
+    }
+    return this.open;
+  }
+
+  /**
+   * Step by step, so that calls are answered between two of them. What comes meanwhile waits for its time, unless it is a
+   * whole batch: many small ones cost more. False: the store failed.
+   */
   private async drain(): Promise<boolean> {
-    while (this.queue.length > 0) {
-      const batch = this.numbered(0);
+    for (let batch = this.batches[0]; batch && (this.asked || batch.isFull); batch = this.batches[0]) {
       try {
-        const { rows, failure } = await this.scribe.write(batch, this.told, this.watcher !== undefined);
-        this.told = Math.max(this.told, batch.length);
+        const { rows, failure } = await this.scribe.write(this.numbered(batch), this.watcher !== undefined);
+        batch.told = true;
         if (rows.length > 0) this.watcher?.ended(rows);
         if (failure !== undefined) throw new Error(failure);
-        this.forget(batch.length);
+        this.forget(batch);
+        this.spare = batch.emptied();
         this.failingSince = undefined;
       } catch (error) {
         await this.tellRest();
@@ -132,10 +150,10 @@ export class CallLog {
   /** What waits for the disk is counted and shown all the same. */
   private async tellRest(): Promise<void> {
     try {
-      while (this.told < this.queue.length) {
-        const batch = this.numbered(this.told);
-        const { rows } = await this.scribe.show(batch, this.watcher !== undefined);
-        this.told += batch.length;
+      for (const batch of this.batches) {
+        if (batch.told) continue;
+        const { rows } = await this.scribe.show(this.numbered(batch), this.watcher !== undefined);
+        batch.told = true;
         if (rows.length > 0) this.watcher?.ended(rows);
         this.watcher?.turn();
       }
@@ -144,16 +162,17 @@ export class CallLog {
     }
   }
 
-  private numbered(from: number): NumberedRecord[] {
-    return this.queue.slice(from, from + BATCH).map((record) => {
-      record.seq ??= this.numbers.next();
-      return record as NumberedRecord;
-    });
+  /** Takes no more from here on. */
+  private numbered(batch: RecordBatch): NumberedBatch {
+    if (this.open === batch) this.open = undefined;
+    return Object.assign(batch, { first: batch.first ?? this.numbers.take(batch.count) });
   }
 
-  private forget(count: number): void {
-    for (const { bytes } of this.queue.splice(0, count)) this.queuedBytes -= bytes;
-    this.told = Math.max(0, this.told - count);
+  private forget(batch: RecordBatch): void {
+    this.batches.shift();
+    if (this.asked === batch) this.asked = undefined;
+    this.waiting -= batch.count;
+    this.queuedBytes -= batch.weight;
   }
 
   private afterFailure(error: unknown): void {
@@ -161,8 +180,10 @@ export class CallLog {
     this.failingSince ??= now;
     this.watcher?.lost();
     if (now - this.failingSince >= GIVE_UP_AFTER_MS) {
-      this.lose(this.queue.length);
-      this.forget(this.queue.length);
+      this.lose(this.waiting);
+      this.batches = [];
+      this.open = this.asked = undefined;
+      this.waiting = this.queuedBytes = 0;
       this.failingSince = undefined;
     }
     this.complain(`The store takes no records of calls: ${messageOf(error)}.`);
@@ -176,6 +197,6 @@ export class CallLog {
   private complain(what: string): void {
     if (Date.now() - this.complainedAt < COMPLAIN_EVERY_MS) return;
     this.complainedAt = Date.now();
-    this.log.error(what, { waiting: this.queue.length, lost: this.lost });
+    this.log.error(what, { waiting: this.waiting, lost: this.lost });
   }
 }

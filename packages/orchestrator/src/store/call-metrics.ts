@@ -14,7 +14,7 @@ const MAX_TOOLS = 500;
 const MADE_UP = new Set(['UNKNOWN_TOOL', 'UNKNOWN_SERVER']);
 
 /** Calls of one tool that ended alike. */
-interface Alike {
+export interface Series {
   server: string;
   tool: string;
   outcome: string;
@@ -29,7 +29,7 @@ interface Alike {
 export class CallMetrics {
   private readonly registry = openMetricsRegistry();
   private readonly tools = new Set<string>();
-  private readonly alike = new Map<string, Alike>();
+  private readonly series = new Map<string, Series>();
   private readonly calls = new Counter({
     name: 'mcpbridge_calls_total',
     help: 'Calls that ended, by how they ended',
@@ -56,33 +56,40 @@ export class CallMetrics {
     registers: [this.registry],
   });
 
-  count(record: CallRecord, argumentBytes: number): void {
-    const { server, tool } = this.namesOf(record);
-    const { outcome, errorCode = '' } = record;
+  /** Where calls like this one are counted. */
+  seriesOf(call: Pick<CallRecord, 'server' | 'tool' | 'outcome' | 'errorCode'>): Series {
+    const { server, tool } = this.namesOf(call);
+    const { outcome, errorCode = '' } = call;
     const key = JSON.stringify([server, tool, outcome, errorCode]);
-    let alike = this.alike.get(key);
-    if (!alike) {
-      alike = {
+    let series = this.series.get(key);
+    if (!series) {
+      series = {
         ...{ server, tool, outcome, code: errorCode },
         ...{ calls: 0, argumentBytes: 0, resultBytes: 0 },
       };
-      this.alike.set(key, alike);
+      this.series.set(key, series);
     }
-    alike.calls += 1;
-    alike.argumentBytes += argumentBytes;
-    alike.resultBytes += record.resultBytes;
-    this.durations.observe({ server, tool }, record.durationMs / 1000);
+    return series;
+  }
+
+  count(series: Series, argumentBytes: number, resultBytes: number, durationMs: number): void {
+    series.calls += 1;
+    series.argumentBytes += argumentBytes;
+    series.resultBytes += resultBytes;
+    const { server, tool } = series;
+    this.durations.observe({ server, tool }, durationMs / 1000);
   }
 
   /** Once when somebody reads: finding a series costs more than counting. */
   private sum(): void {
-    for (const { server, tool, outcome, code, calls, argumentBytes, resultBytes } of this.alike.values()) {
+    for (const series of this.series.values()) {
+      const { server, tool, outcome, code, calls } = series;
       this.calls.inc({ server, tool, outcome }, calls);
       if (code !== '') this.errors.inc({ server, tool, code }, calls);
-      this.bytes.inc({ server, direction: 'in' }, argumentBytes);
-      this.bytes.inc({ server, direction: 'out' }, resultBytes);
+      this.bytes.inc({ server, direction: 'in' }, series.argumentBytes);
+      this.bytes.inc({ server, direction: 'out' }, series.resultBytes);
+      series.calls = series.argumentBytes = series.resultBytes = 0;
     }
-    this.alike.clear();
   }
 
   text(): Promise<string> {
@@ -90,7 +97,10 @@ export class CallMetrics {
     return this.registry.metrics();
   }
 
-  private namesOf({ server, tool, errorCode = '' }: CallRecord): { server: string; tool: string } {
+  private namesOf({ server, tool, errorCode = '' }: Pick<CallRecord, 'server' | 'tool' | 'errorCode'>): {
+    server: string;
+    tool: string;
+  } {
     if (MADE_UP.has(errorCode)) return { server: '_unknown', tool: '_unknown' };
     const key = `${server} ${tool}`;
     if (!this.tools.has(key)) {

@@ -1,26 +1,27 @@
 import type { CallRow } from '@mcpbridge/shared/call-row.js';
 import type { Hide } from '@mcpbridge/shared/secrets.js';
-import { boundedJson, cutText, withoutMark } from './bounded-json.js';
+import { type BoundedJson, boundedJson, boundedText, cutText, withoutMark } from './bounded-json.js';
+import type { CallGroup } from './call-groups.js';
 import { callRow } from './call-row.js';
-import type { SentRecord } from './record-text.js';
+import type { ReceivedRecord } from './record-text.js';
 
 export const ARGUMENT_BYTES = 4096;
 export const RESULT_BYTES = 16 * 1024;
 const MESSAGE_BYTES = 2048;
 
-/** In the order in which `storedCall` gives their values. */
-export const CALL_COLUMNS = [
-  ...['seq', 'id', 'started_at', 'principal', 'session_id', 'client', 'project', 'kind', 'server', 'tool'],
+/** What each call has for itself, in the order in which `storedCall` gives their values after the group's number. */
+export const OWN_COLUMNS = [
   ...[
+    'seq',
+    'id',
+    'started_at',
     'arguments',
     'arguments_cut',
-    'outcome',
-    'error_code',
     'error_message',
     'duration_ms',
     'duration_class',
   ],
-  ...['argument_bytes', 'result_bytes', 'result', 'result_cut', 'result_kept', 'parent', 'via', 'replay_of'],
+  ...['argument_bytes', 'result_bytes', 'result', 'result_cut', 'result_kept', 'parent', 'replay_of'],
   ...['rule_ms', 'waiting_ms', 'queue_ms', 'upstream_ms', 'notes'],
 ] as const;
 
@@ -33,54 +34,44 @@ export interface StoredCall {
   kept: { arguments: string; message?: string };
 }
 
-export function storedCall(record: SentRecord, seq: number, hide: Hide): StoredCall {
-  const args = redactedJson(record.arguments, ARGUMENT_BYTES, hide, record.argumentsUnsent);
+export function storedCall(record: ReceivedRecord, group: CallGroup, seq: number, hide: Hide): StoredCall {
+  const { rare = {}, durationMs } = record;
+  const args = withUnsent(boundedText(record.arguments, ARGUMENT_BYTES, hide), rare.argumentsUnsent);
   const result =
     record.result === undefined
       ? undefined
-      : redactedJson(record.result, RESULT_BYTES, hide, record.resultUnsent);
+      : withUnsent(boundedText(record.result, RESULT_BYTES, hide), rare.resultUnsent);
   const message =
-    record.errorMessage === undefined ? undefined : cutText(hide(record.errorMessage), MESSAGE_BYTES);
+    rare.errorMessage === undefined ? undefined : cutText(hide(rare.errorMessage), MESSAGE_BYTES);
   const argumentBytes = record.argumentBytes ?? args.bytes;
-  const { outcome } = record;
-  // Callers make up names of tools and of themselves.
-  const tool = hide(record.tool);
-  const server = hide(record.server);
-  const client = record.client === undefined ? undefined : hide(record.client);
-  const told = message === undefined ? {} : { errorMessage: message };
-  const row = () =>
-    callRow({ ...record, seq, server, tool, client, argumentBytes, ...told }, args.text.slice(0, 320));
+  const row = () => {
+    const { id, startedAt, resultBytes } = record;
+    const figures = { id, startedAt, durationMs, argumentBytes, resultBytes };
+    const told = message === undefined ? {} : { errorMessage: message };
+    return callRow({ ...group, seq, ...figures, parent: rare.parent, ...told }, args.text.slice(0, 320));
+  };
   const values = [
+    group.number,
     seq,
     record.id,
-    Math.round(record.startedAt),
-    record.principal,
-    record.sessionId,
-    client ?? null,
-    record.project ?? null,
-    record.kind,
-    server,
-    tool,
+    record.startedAt,
     args.text,
     args.cut,
-    outcome,
-    record.errorCode ?? null,
     message ?? null,
-    record.durationMs,
-    durationClass(record.durationMs),
+    durationMs,
+    durationClass(durationMs),
     argumentBytes,
     record.resultBytes,
     result?.text ?? null,
     result?.cut ?? 0,
-    record.spilled ? 1 : 0,
-    record.parent ?? null,
-    record.via ?? null,
-    record.replayOf ?? null,
+    rare.spilled ? 1 : 0,
+    rare.parent ?? null,
+    rare.replayOf ?? null,
     record.ruleMs ?? null,
     record.waitingMs ?? null,
     record.queueMs ?? null,
     record.upstreamMs ?? null,
-    record.notes ? redactedJson(record.notes, RESULT_BYTES, hide).text : null,
+    rare.notes ? boundedJson(rare.notes, RESULT_BYTES, hide).text : null,
   ];
   return {
     values,
@@ -90,9 +81,8 @@ export function storedCall(record: SentRecord, seq: number, hide: Hide): StoredC
   };
 }
 
-/** Redacted before it is cut: half a secret would not be known for one. */
-function redactedJson(value: unknown, limit: number, hide: Hide, unsent = 0) {
-  const { text, bytes, cut } = boundedJson(value, limit, hide);
+/** Redacted before it was cut: half a secret would not be known for one. */
+function withUnsent({ text, bytes, cut }: BoundedJson, unsent = 0): BoundedJson {
   if (unsent === 0) return { text, bytes, cut };
   return {
     text: `${withoutMark(text, cut)}… [${cut + unsent} bytes cut]`,

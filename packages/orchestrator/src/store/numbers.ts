@@ -6,7 +6,13 @@ export class Numbers {
   latest = Date.now() * 1000;
 
   next(): number {
-    this.latest += 1;
-    return this.latest;
+    return this.take(1);
+  }
+
+  /** The first of so many, which follow each other. */
+  take(count: number): number {
+    const first = this.latest + 1;
+    this.latest += count;
+    return first;
   }
 }

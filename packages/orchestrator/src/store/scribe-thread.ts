@@ -2,10 +2,11 @@ import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '@mcpbridge/shared/errors.js';
 import { secretHider } from '@mcpbridge/shared/secrets.js';
+import { CallGroups } from './call-groups.js';
 import { CallInserts } from './call-inserts.js';
 import { CallMetrics } from './call-metrics.js';
 import { storedCall } from './call-values.js';
-import type { SentRecord } from './record-text.js';
+import { readRecords } from './record-text.js';
 import { writeSpilled } from './spilled.js';
 import { openSqlite } from './sqlite.js';
 
@@ -18,13 +19,13 @@ export type ScribeQuestion =
   | { id: number; end: true };
 
 export interface RecordsQuestion {
-  /** A JSON array of SentRecord. */
-  records: string;
-  /** Of each its place in the order of events. */
-  numbers: readonly number[];
-  /** Those before this index were counted and shown before. */
-  from: number;
-  /** The rows of the others are wanted. */
+  /** Of `recordLines`, one after the other. */
+  records: Uint8Array;
+  /** The place of the first in the order of events; the others follow it. */
+  first: number;
+  /** They are counted, as they were not before. */
+  tell: boolean;
+  /** Their rows are wanted, if they are told. */
   rows: boolean;
   /** They are written down, and not only counted and shown. */
   store: boolean;
@@ -48,32 +49,40 @@ if (process.platform === 'linux') setPriority(0, 5);
 let hide = secretHider();
 const metrics = new CallMetrics();
 const file = await openSqlite(workerData);
+const groups = new CallGroups(file, metrics, hide);
 const inserts = new CallInserts(file);
 
 function answer(question: ScribeQuestion): Said | Promise<Said> {
-  if ('secrets' in question) hide = secretHider(question.secrets);
-  else if ('spill' in question) writeSpilled(question.spill.file, question.spill.result, hide);
+  if ('secrets' in question) {
+    hide = secretHider(question.secrets);
+    groups.hideWith(hide);
+  } else if ('spill' in question) writeSpilled(question.spill.file, question.spill.result, hide);
   else if ('metrics' in question) return metrics.text().then((text) => ({ metrics: text }));
   else if ('records' in question) return write(question);
   else file.close();
   return {};
 }
 
-function write({ records, numbers, from, rows: wantsRows, store }: RecordsQuestion): Said {
+function write({ records, first, tell, rows: wantsRows, store }: RecordsQuestion): Said {
+  groups.trim();
   const values: unknown[][] = [];
   const rows: string[] = [];
-  const sent: SentRecord[] = JSON.parse(records);
-  for (const [index, record] of sent.entries()) {
-    const stored = storedCall(record, numbers[index] ?? 0, hide);
+  for (const [index, record] of readRecords(textOf(records)).entries()) {
+    const group = groups.of(record.group);
+    const stored = storedCall(record, group, first + index, hide);
     values.push(stored.values);
-    if (index < from) continue;
-    metrics.count(record, stored.argumentBytes);
+    if (!tell) continue;
+    metrics.count(group.series, stored.argumentBytes, record.resultBytes, record.durationMs);
     if (wantsRows) rows.push(JSON.stringify({ row: stored.row(), kept: stored.kept }));
   }
   return {
     ...(rows.length > 0 ? { rows: `[${rows.join()}]` } : {}),
     ...(store ? failureOf(() => inserts.insert(values)) : {}),
   };
+}
+
+function textOf({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString('utf8');
 }
 
 function failureOf(insert: () => void): { failure?: string } {

@@ -4,7 +4,8 @@ import { redactByKey } from '@mcpbridge/shared/redact.js';
 import { weigh } from './bounded-json.js';
 import type { CallRecord } from './call-record.js';
 import { ARGUMENT_BYTES, RESULT_BYTES } from './call-values.js';
-import { recordText, type SentRecord } from './record-text.js';
+import type { RecordBatch } from './record-batch.js';
+import type { SentRecord } from './record-text.js';
 import type { RecordsQuestion, ScribeAnswer, ScribeQuestion } from './scribe-thread.js';
 import type { Spilled } from './spilled.js';
 import { sqliteThread } from './sqlite-connection.js';
@@ -19,14 +20,7 @@ export interface WatchedRow {
 
 type Question = ScribeQuestion extends infer Q ? (Q extends { id: number } ? Omit<Q, 'id'> : never) : never;
 
-/** A record on its way: its text, or itself where it is long and only its beginning will be written. */
-export interface QueuedRecord {
-  seq?: number;
-  content: string | CallRecord;
-  bytes: number;
-}
-
-export type NumberedRecord = QueuedRecord & { seq: number };
+export type NumberedBatch = RecordBatch & { first: number };
 
 interface Written {
   rows: WatchedRow[];
@@ -40,7 +34,7 @@ const MAX_SPILLING_BYTES = 64 * 1024 * 1024;
 
 /**
  * Redacts, bounds and writes down in a thread of its own with a connection of its own, so that calls do not pay for it:
- * here records are only written as JSON, and of long values only the beginning.
+ * here records are only written as text, and of long values only the beginning.
  */
 export class Scribe {
   private link: ThreadLink<Question, ScribeAnswer> | undefined;
@@ -54,25 +48,16 @@ export class Scribe {
   ) {}
 
   /**
-   * Written at once where it is short: a text is less to keep alive for a tenth of a second than what it was made of.
-   * A long one waits until its call has been answered.
+   * Writes the records of a batch down, all or none. `rows`: where they are wanted, unless the batch was counted and shown
+   * before. `failure`: why nothing was stored.
    */
-  take(record: CallRecord, bytes: number): QueuedRecord {
-    const isShort = isWithin(record.arguments, 2 * ARGUMENT_BYTES) && isWithin(record.result, RESULT_BYTES);
-    return { content: isShort ? recordText(record) : record, bytes };
-  }
-
-  /**
-   * Writes the records down, all or none. `rows`: where they are wanted, those of the records from the index `from` on;
-   * the others were counted and shown before. `failure`: why nothing was stored.
-   */
-  write(records: readonly NumberedRecord[], from: number, wantsRows: boolean): Promise<Written> {
-    return this.send(records, { from, rows: wantsRows, store: true });
+  write(batch: NumberedBatch, wantsRows: boolean): Promise<Written> {
+    return this.send(batch, { tell: !batch.told, rows: wantsRows, store: true });
   }
 
   /** Counts and shows them without writing them down. */
-  show(records: readonly NumberedRecord[], wantsRows: boolean): Promise<Written> {
-    return this.send(records, { from: 0, rows: wantsRows, store: false });
+  show(batch: NumberedBatch, wantsRows: boolean): Promise<Written> {
+    return this.send(batch, { tell: true, rows: wantsRows, store: false });
   }
 
   /** Texts that are blanked wherever they stand. */
@@ -94,17 +79,16 @@ export class Scribe {
   }
 
   private async send(
-    records: readonly NumberedRecord[],
-    how: Omit<RecordsQuestion, 'records' | 'numbers'>,
+    batch: NumberedBatch,
+    how: Omit<RecordsQuestion, 'records' | 'first'>,
   ): Promise<Written> {
-    const texts = records.map(({ content }) => this.textOf(content));
-    const numbers = records.map(({ seq }) => seq);
-    const { rows, failure } = await this.ask({ records: `[${texts.join()}]`, numbers, ...how });
+    const records = batch.texts((record) => this.bounded(record));
+    const { rows, failure } = await this.ask({ records, first: batch.first, ...how }, [records.buffer]);
     return { rows: rows === undefined ? [] : JSON.parse(rows), failure };
   }
 
   /** A thread that ended, for whatever reason, is replaced at the next question. */
-  private ask(question: Question): Promise<ScribeAnswer> {
+  private ask(question: Question, transfer: ArrayBuffer[] = []): Promise<ScribeAnswer> {
     if (!this.link || this.link.isOver) {
       this.link = new ThreadLink(
         'scribe',
@@ -113,17 +97,13 @@ export class Scribe {
       );
       this.tellSecrets(this.link);
     }
-    return this.link.ask(question);
+    return this.link.ask(question, transfer);
   }
 
   private tellSecrets(link: ThreadLink<Question, ScribeAnswer>): void {
     link.ask({ secrets: this.secrets }).catch(() => {
       // The thread has ended; whoever asks it next hears why.
     });
-  }
-
-  private textOf(content: QueuedRecord['content']): string {
-    return typeof content === 'string' ? content : recordText(this.bounded(content));
   }
 
   private bounded(record: CallRecord): SentRecord {

@@ -29,12 +29,13 @@ export class ThreadLink<Q extends object, A extends Answer> {
     return this.ended !== undefined;
   }
 
-  ask(question: Q): Promise<A> {
+  /** `transfer`: memory of the question that goes over to the thread, and is gone here. */
+  ask(question: Q, transfer: ArrayBuffer[] = []): Promise<A> {
     if (this.ended) return Promise.reject(this.ended);
     this.lastId += 1;
     const id = this.lastId;
     return new Promise((resolve, reject) => {
-      this.thread.postMessage({ id, ...question });
+      this.thread.postMessage({ id, ...question }, transfer);
       if (this.waiting.size === 0) this.thread.ref();
       this.waiting.set(id, { resolve, reject });
     });
