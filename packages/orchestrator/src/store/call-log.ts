@@ -90,6 +90,8 @@ export class CallLog {
     this.running ??= this.drain().then((drained) => {
       this.running = undefined;
       this.watcher?.turn();
+      // Asked for when the last batch had just been written.
+      if (drained && this.asked) return this.flush();
       if (this.waiting > 0) this.schedule(drained ? this.pauseMs : RETRY_AFTER_MS);
     });
     return this.running;
