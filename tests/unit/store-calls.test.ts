@@ -115,7 +115,7 @@ describe('the record of calls', () => {
         queueMs: 2.5,
         upstreamMs: 3,
       },
-      notes: [{ at: 1, progress: 2, message: odd }],
+      notes: [{ ms: 1, kind: 'progress', params: { message: odd } }],
     });
     const [repeat] = add({ replayOf: record?.id ?? '' });
     const found = await store.calls.queries.get(record?.id ?? '');

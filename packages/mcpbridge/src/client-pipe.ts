@@ -48,7 +48,7 @@ export class ClientPipe {
 
   /** `json` must be one JSON-RPC message without line ends. */
   sendText(json: string): void {
-    this.writer.write([Buffer.from(`${json}\n`)]);
+    this.writer.write(`${json}\n`);
   }
 
   /** One message that came from outside, passed on without being parsed. */

@@ -14,7 +14,8 @@ type Written = (error?: Error | null) => void;
  * loop into one system call while many are under way.
  */
 export class TurnWriter {
-  private parts: Buffer[] = [];
+  private parts: (Buffer | string)[] = [];
+  /** Of texts their characters. */
   private bytes = 0;
   private waiting: Written[] = [];
   private messagesOfTurn = 0;
@@ -23,17 +24,15 @@ export class TurnWriter {
 
   constructor(private readonly output: Writable) {}
 
-  /** One message, in one or several parts; large ones are not copied. */
-  write(message: readonly Buffer[], written?: Written): void {
+  /** One message, as text or in one or several parts of bytes; large ones are not copied. */
+  write(message: string | readonly Buffer[], written?: Written): void {
     this.messagesOfTurn += 1;
     if (!this.turnEnds) {
       this.turnEnds = true;
       setImmediate(() => this.endTurn());
     }
-    for (const part of message) {
-      this.parts.push(part);
-      this.bytes += part.length;
-    }
+    if (typeof message === 'string') this.add(message);
+    else for (const part of message) this.add(part);
     if (written) this.waiting.push(written);
     const isLone = !this.manyAtOnce && this.messagesOfTurn === 1;
     if (isLone || this.messagesOfTurn % MOST_JOINED === 0) this.flush();
@@ -46,8 +45,8 @@ export class TurnWriter {
     this.bytes = 0;
     this.waiting = [];
     const written = waiting.length > 0 ? tellAll(waiting) : undefined;
-    if (bytes <= JOIN_BYTES) {
-      this.output.write(parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts, bytes), written);
+    if (parts.length === 1 || bytes <= JOIN_BYTES) {
+      this.output.write(joined(parts), written);
       return;
     }
     this.output.cork();
@@ -56,12 +55,24 @@ export class TurnWriter {
     this.output.uncork();
   }
 
+  private add(part: Buffer | string): void {
+    this.parts.push(part);
+    this.bytes += part.length;
+  }
+
   private endTurn(): void {
     this.turnEnds = false;
     this.manyAtOnce = this.messagesOfTurn > 1;
     this.messagesOfTurn = 0;
     this.flush();
   }
+}
+
+/** Texts stay text: the system's writer turns them into bytes faster than we do. */
+function joined(parts: readonly (Buffer | string)[]): Buffer | string | undefined {
+  if (parts.length === 1) return parts[0];
+  if (parts.every((part) => typeof part === 'string')) return parts.join('');
+  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
 }
 
 function tellAll(waiting: readonly Written[]): Written {

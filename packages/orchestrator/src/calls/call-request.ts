@@ -22,7 +22,7 @@ export interface CallRequest {
   /** The record's id, made by whoever wants to know it before the call is over. */
   id?: string;
   /** Of the JSON-RPC request, as the client's own log has it. */
-  requestId?: RpcId;
+  requestId?: RpcId | undefined;
   /** The call within which this one is made. */
   parent?: string | undefined;
   via?: CallOrigin | undefined;

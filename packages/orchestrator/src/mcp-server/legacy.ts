@@ -45,7 +45,8 @@ export class LegacyClients {
     });
   }
 
-  async post(exchange: Exchange, message: JsonObject): Promise<void> {
+  /** Answers, or throws, at once what wants no answer. */
+  post(exchange: Exchange, message: JsonObject): Promise<void> | undefined {
     if (message.method === 'initialize' && isRequest(message)) return this.initialize(exchange, message);
     const client = this.clientOf(exchange);
     if (isRequest(message)) {
@@ -54,6 +55,7 @@ export class LegacyClients {
     }
     this.take(client, message);
     new Answer(exchange.response, { mayStream: false }).empty();
+    return undefined;
   }
 
   /** Several messages at once, which one revision of the protocol had. */
@@ -149,8 +151,8 @@ export class LegacyClients {
         listener,
       };
       const { method, params = {} } = message;
-      const run = async () => inLegacyShape(method, await this.methods.run(method, params, context));
-      await respond(answer, message, abort, run);
+      const run = () => this.methods.run(method, params, context);
+      await respond(answer, message, abort, run, (result) => inLegacyShape(method, result));
     } finally {
       this.slow.delete(answer);
       client.running.delete(running);

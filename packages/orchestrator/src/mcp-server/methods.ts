@@ -150,7 +150,7 @@ export class Methods {
         abort,
         listener,
         meta,
-        ...(requestId === undefined ? {} : { requestId }),
+        requestId,
       });
       if (scope === undefined && result.resultType === 'task') this.noteTask(session, name, result);
       return result;
@@ -215,16 +215,17 @@ export function listenerFor(
   return listener;
 }
 
-/** Answers with what `run` gives; a cancelled request gets no answer, as the specification wants it. */
+/** Answers with what `run` gives, in its `shape`; a cancelled request gets no answer, as the specification wants it. */
 export async function respond(
   answer: Answer,
   message: RpcRequest,
   abort: Cancel,
   run: () => Promise<unknown>,
+  shape: (result: unknown) => unknown,
   statusOf: (code: number) => number = () => 200,
 ): Promise<void> {
   try {
-    answer.result(message.id, await run());
+    answer.result(message.id, shape(await run()));
   } catch (thrown) {
     if (abort.signal.aborted && toAppError(thrown).code === 'CALL_CANCELLED') answer.empty();
     else {

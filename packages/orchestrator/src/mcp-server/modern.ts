@@ -82,8 +82,8 @@ export class ModernRequests {
     const run = () => trip.carry(answer, () => this.run(exchange, session, message, trip, dialect));
     const { server } = exchange.params;
     const own = server !== undefined && this.methods.isModern(server);
-    const result = async () => stamp(message.method, (await run()) ?? this.trips.suspend(trip), own);
-    await respond(answer, message, trip.abort, result, (code) => STATUS[code] ?? 200);
+    const shape = (result: unknown) => stamp(message.method, result ?? this.trips.suspend(trip), own);
+    await respond(answer, message, trip.abort, run, shape, (code) => STATUS[code] ?? 200);
   }
 
   /** Tells who listens for it that tools were added, changed or removed. */

@@ -78,7 +78,7 @@ class DockerTransport implements Transport {
   }
 
   send(message: RpcMessage): void {
-    if (this.stream.writable) this.writer.write([Buffer.from(`${JSON.stringify(message)}\n`)]);
+    if (this.stream.writable) this.writer.write(`${JSON.stringify(message)}\n`);
   }
 
   agreed(): void {}

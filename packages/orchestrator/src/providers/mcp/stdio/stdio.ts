@@ -94,7 +94,7 @@ class StdioTransport implements Transport {
 
   send(message: RpcMessage): void {
     if (this.child.stdin.writableLength > MAX_UNREAD_BYTES) this.refuse(message);
-    else if (this.child.stdin.writable) this.writer.write([Buffer.from(`${JSON.stringify(message)}\n`)]);
+    else if (this.child.stdin.writable) this.writer.write(`${JSON.stringify(message)}\n`);
   }
 
   agreed(): void {}
