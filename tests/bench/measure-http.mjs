@@ -16,12 +16,12 @@ export async function http({ orchestrator, gateways }) {
   for (const { name, url } of gateways) peers.push(await mcpJob(`${name} /mcp`, url, 'echo', {}));
   const all = [...ours, ...peers];
   for (const job of all) await warmUp(job, 2);
-  const seen = bestRounds(await inRounds(5, all, (job) => measure(job, 2)), isFaster);
+  const seen = bestRounds(await inRounds(15, all, (job) => measure(job, 1)), isFaster);
   const rate = ({ name }) => seen(name, 'perSecond');
   const best = peers.reduce((a, b) => (rate(a) > rate(b) ? a : b));
   return {
     name: 'http',
-    ran: `wrk, 16 connections, tools/call echo in one session, 2 s in turns, after 2 s in which each answer was checked; the best of 5 rounds; peers: ${peersUsed.slice(1).join(', ')}, stateful`,
+    ran: `wrk, 16 connections, tools/call echo in one session, 1 s in turns, after 2 s in which each answer was checked; the best of 15 rounds; peers: ${peersUsed.slice(1).join(', ')}, stateful`,
     rows: ours.map((job) =>
       row(`16 connections, ${job.name}`, 'calls/s', rate(job), [best.name, rate(best)], atLeast(8)),
     ),

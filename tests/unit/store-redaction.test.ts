@@ -86,7 +86,19 @@ describe('redaction', () => {
 
 describe('a JSON text that is not read', () => {
   const hide = secretHider(['canary "of\nthree', 'simple-canary']);
-  const names = ['a', 'tokens', 'api_key', 'p.a.s.s.w.d', 'pwd"', 'pass\nwd', 'x"y', 'to\\ken', 'author', '":', ''];
+  const names = [
+    'a',
+    'tokens',
+    'api_key',
+    'p.a.s.s.w.d',
+    'pwd"',
+    'pass\nwd',
+    'x"y',
+    'to\\ken',
+    'author',
+    '":',
+    '',
+  ];
   const texts = [
     '',
     'plain',

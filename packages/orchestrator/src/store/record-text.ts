@@ -74,10 +74,15 @@ export function recordLines(record: SentRecord, before?: GroupMembers): string {
 }
 
 function headOf(record: SentRecord, before: GroupMembers | undefined): string {
-  const { argumentBytes = '', ruleMs = '', waitingMs = '', queueMs = '', upstreamMs = '' } = record;
-  const times = `${ruleMs}\t${waitingMs}\t${queueMs}\t${upstreamMs}`;
+  const { argumentBytes = '', ruleMs, waitingMs, queueMs, upstreamMs } = record;
+  const times = `${micros(ruleMs)}\t${micros(waitingMs)}\t${micros(queueMs)}\t${micros(upstreamMs)}`;
   const group = before && isAlike(record, before) ? '' : groupText(record);
-  return `${group}\n${record.id}\t${Math.round(record.startedAt)}\t${record.durationMs}\t${argumentBytes}\t${record.resultBytes}\t${times}`;
+  return `${group}\n${record.id}\t${Math.round(record.startedAt)}\t${micros(record.durationMs)}\t${argumentBytes}\t${record.resultBytes}\t${times}`;
+}
+
+/** Whole microseconds: fractions cost a multiple to write. */
+function micros(ms: number | undefined): number | '' {
+  return ms === undefined ? '' : Math.round(ms * 1000);
 }
 
 function isAlike(one: GroupMembers, other: GroupMembers): boolean {
@@ -129,13 +134,13 @@ export function readRecords(text: string): ReceivedRecord[] {
       group,
       id: figures[0] ?? '',
       startedAt: Number(figures[1]),
-      durationMs: Number(figures[2]),
+      durationMs: Number(figures[2]) / 1000,
       argumentBytes: figure(figures[3]),
       resultBytes: Number(figures[4]),
-      ruleMs: figure(figures[5]),
-      waitingMs: figure(figures[6]),
-      queueMs: figure(figures[7]),
-      upstreamMs: figure(figures[8]),
+      ruleMs: time(figures[5]),
+      waitingMs: time(figures[6]),
+      queueMs: time(figures[7]),
+      upstreamMs: time(figures[8]),
       arguments: lineOf(lines, at + 2),
       result: lineOf(lines, at + 3) || undefined,
       rare: rare === '' ? undefined : JSON.parse(rare),
@@ -168,3 +173,6 @@ export function readGroup(text: string): GroupMembers {
 const lineOf = (lines: readonly string[], at: number): string => lines[at] ?? '';
 
 const figure = (text: string | undefined): number | undefined => (text ? Number(text) : undefined);
+
+/** In milliseconds, of a text in microseconds. */
+const time = (text: string | undefined): number | undefined => (text ? Number(text) / 1000 : undefined);
