@@ -12,18 +12,8 @@ export interface CallGroup extends GroupMembers {
 
 /** Columns of `calls` that a group gives. */
 export const GROUP_COLUMNS = [
-  ...[
-    'principal',
-    'session_id',
-    'client',
-    'project',
-    'kind',
-    'server',
-    'tool',
-    'outcome',
-    'error_code',
-    'via',
-  ],
+  ...['principal', 'session_id', 'client', 'project', 'kind'],
+  ...['server', 'tool', 'outcome', 'error_code', 'via'],
 ] as const;
 
 /** More are forgotten, and looked at anew. */

@@ -68,6 +68,6 @@ export class RecordBatch {
   }
 }
 
-export function isShort({ arguments: args, result }: CallRecord): boolean {
+function isShort({ arguments: args, result }: CallRecord): boolean {
   return isWithin(args, 2 * ARGUMENT_BYTES) && isWithin(result, RESULT_BYTES);
 }
