@@ -92,7 +92,9 @@ export class CallLog {
       this.watcher?.turn();
       // Asked for when the last batch had just been written.
       if (drained && this.asked) return this.flush();
-      if (this.waiting > 0) this.schedule(drained ? this.pauseMs : RETRY_AFTER_MS);
+      const [next] = this.batches;
+      // What came meanwhile has waited for a part of its time.
+      if (next) this.schedule(drained ? next.since + this.pauseMs - performance.now() : RETRY_AFTER_MS);
     });
     return this.running;
   }

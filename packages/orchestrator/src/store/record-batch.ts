@@ -18,6 +18,8 @@ const BYTES_A_CHARACTER = 3;
  */
 export class RecordBatch {
   count = 0;
+  /** When its first record came, by `performance.now()`. */
+  since = 0;
   /** Bytes of arguments and results, as far as they are known. */
   weight = 0;
   /** The number of the first record; those of the others follow. Given once. */
@@ -38,6 +40,7 @@ export class RecordBatch {
 
   /** Written at once where it is short; a long one waits until its call has been answered. */
   add(record: CallRecord, weight: number): void {
+    if (this.count === 0) this.since = performance.now();
     this.count += 1;
     this.weight += weight;
     if (isShort(record)) this.write(record);
