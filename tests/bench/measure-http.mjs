@@ -6,7 +6,7 @@ import { atLeast, row } from './table.mjs';
 
 const PROTOCOL = '2025-11-25';
 
-export async function http({ orchestrator, gateways }) {
+export async function http({ orchestrator, gateways, quietGateway }) {
   const auth = { authorization: `Bearer ${orchestrator.token}` };
   const ours = [
     await mcpJob('ours /mcp', `${orchestrator.url}/mcp`, 'bare__echo', auth),
@@ -14,7 +14,7 @@ export async function http({ orchestrator, gateways }) {
   ];
   const peers = [];
   for (const { name, url } of gateways) peers.push(await mcpJob(`${name} /mcp`, url, 'echo', {}));
-  const all = [...ours, ...peers];
+  const all = [...ours, ...peers, await mcpJob(`${quietGateway.name} /mcp`, quietGateway.url, 'echo', {})];
   for (const job of all) await warmUp(job, 2);
   const seen = bestRounds(await inRounds(15, all, (job) => measure(job, 1)), isFaster);
   const rate = ({ name }) => seen(name, 'perSecond');

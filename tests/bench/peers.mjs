@@ -1,4 +1,4 @@
-// The peers from npm: installed on demand, each started as its README tells a user to.
+// The peers from npm: installed on demand, each started as its README tells a user to, with the log that it has by default.
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -29,16 +29,20 @@ export async function installPeers() {
 }
 
 /** supergateway, stateful: a server process for each session. */
-export function startSupergateway() {
-  return startGateway('supergateway', ['--require', join(here, 'loopback.cjs')], (port) => [
+export function startSupergateway(name = 'supergateway', more = []) {
+  return startGateway(name, 'supergateway', ['--require', join(here, 'loopback.cjs')], (port) => [
     ...['--stdio', `"${process.execPath}" "${bareServer}"`],
-    ...['--outputTransport', 'streamableHttp', '--stateful', '--logLevel', 'none', '--port', String(port)],
+    ...['--outputTransport', 'streamableHttp', '--stateful', '--port', String(port), ...more],
   ]);
 }
 
+/** As no README has it: it writes nothing down. Shown beside the others, since ours cannot be told to. */
+export const startQuietSupergateway = () =>
+  startSupergateway('supergateway without its log', ['--logLevel', 'none']);
+
 /** mcp-proxy, stateful, which is its default: one server process for all sessions. */
 export function startMcpProxy() {
-  return startGateway('mcp-proxy', [], (port) => [
+  return startGateway('mcp-proxy', 'mcp-proxy', [], (port) => [
     ...['--host', '127.0.0.1', '--port', String(port), '--server', 'stream'],
     ...['--', process.execPath, bareServer],
   ]);
@@ -46,12 +50,12 @@ export function startMcpProxy() {
 
 /** mcp-remote as the stdio bridge to a gateway. */
 export function startMcpRemote(url) {
-  return startNode('mcp-remote', [program('mcp-remote'), url, '--transport', 'http-only', '--silent']);
+  return startNode('mcp-remote', [program('mcp-remote'), url, '--transport', 'http-only']);
 }
 
-async function startGateway(name, nodeOptions, options) {
+async function startGateway(name, peer, nodeOptions, options) {
   const port = await freePort();
-  const child = startNode(name, [...nodeOptions, program(name), ...options(port)], {}, ['ignore', 'log']);
+  const child = startNode(name, [...nodeOptions, program(peer), ...options(port)], {}, ['ignore', 'log']);
   const url = `http://127.0.0.1:${port}/mcp`;
   await untilAnswering(child, url);
   return { name, url };

@@ -10,7 +10,7 @@ import { http } from './measure-http.mjs';
 import { neighbours } from './measure-neighbours.mjs';
 import { shell } from './measure-shell.mjs';
 import { missingBuild, startOrchestrator } from './ours.mjs';
-import { installPeers, startMcpProxy, startSupergateway } from './peers.mjs';
+import { installPeers, startMcpProxy, startQuietSupergateway, startSupergateway } from './peers.mjs';
 import { killAll, stopAll } from './processes.mjs';
 import { printTable } from './table.mjs';
 
@@ -52,6 +52,7 @@ async function bench() {
   const started = {
     orchestrator: await startOrchestrator(),
     gateways: [await startSupergateway(), await startMcpProxy()],
+    quietGateway: wanted.includes('http') ? await startQuietSupergateway() : undefined,
   };
   const groups = [];
   try {
