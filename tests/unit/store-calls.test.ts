@@ -26,6 +26,12 @@ afterEach(async () => {
   await rm(join(folder, '..'), { recursive: true, force: true });
 });
 
+/** Threads and the disk go on as ever. */
+const ALL_BUT_THE_CLOCK = [
+  ...(['setImmediate', 'clearImmediate', 'setInterval', 'clearInterval'] as const),
+  ...(['nextTick', 'queueMicrotask', 'hrtime', 'Date'] as const),
+];
+
 let made = 0;
 function call(fields: Partial<CallRecord> = {}): CallRecord {
   made += 1;
@@ -212,6 +218,33 @@ describe('the record of calls', () => {
     expect(store.calls.lost).toBe(0);
     const [newest] = (await list({ limit: 1 })).calls;
     expect(newest?.id).toBe(records.at(-1)?.id);
+  });
+
+  test('calls that come while others are written wait no longer for their turn than any', async () => {
+    const pauseMs = 20;
+    let heard = () => {};
+    store.calls.watcher = { ended() {}, turn: () => heard(), lost() {} };
+    add({});
+    await store.calls.flush();
+    const other = await openSqlite(join(folder, 'store.db'));
+    other.run('begin immediate', []);
+    jest.useFakeTimers({ doNotFake: ALL_BUT_THE_CLOCK });
+    add({});
+    jest.advanceTimersByTime(pauseMs);
+    expect(store.calls.isBusy).toBe(true);
+    add({});
+    jest.advanceTimersByTime(pauseMs - 5);
+    other.run('commit', []);
+    while (store.calls.isBusy) await new Promise<void>((resolve) => (heard = resolve));
+    expect(store.calls.waiting).toBe(1);
+    jest.advanceTimersByTime(4);
+    expect(store.calls.isBusy).toBe(false);
+    jest.advanceTimersByTime(1);
+    expect(store.calls.isBusy).toBe(true);
+    jest.useRealTimers();
+    await store.calls.flush();
+    expect(await ids()).toHaveLength(3);
+    other.close();
   });
 
   test('a call that is added twice is stored once', async () => {
