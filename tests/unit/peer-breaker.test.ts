@@ -37,6 +37,17 @@ test('the pause after a failure doubles from one second to thirty', async () => 
   expect(attempts).toBe(7);
 });
 
+test('words without a full stop get one before the next sentence', async () => {
+  const breaker = new Breaker();
+  const refusing = async () => {
+    throw new AppError('PROVIDER_UNAVAILABLE', 'Server "x" refused to open a connection: not today');
+  };
+  await outcomeOf(breaker, refusing);
+  expect(await outcomeOf(breaker, refusing)).toBe(
+    'Server "x" refused to open a connection: not today. It is tried again in 1 s.',
+  );
+});
+
 test('a success begins the count anew', async () => {
   const breaker = new Breaker();
   await outcomeOf(breaker, failing);

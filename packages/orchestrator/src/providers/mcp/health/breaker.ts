@@ -72,7 +72,9 @@ export class Breaker {
 
 function tooEarly({ reason, retryable, retryAt }: LastFailure): AppError {
   const seconds = Math.ceil((retryAt - Date.now()) / 1000);
-  const sentence = retryable ? `${reason} It is tried again in ${seconds} s.` : reason;
+  // Servers' own words end as they like.
+  const said = /[.!?]$/.test(reason) ? reason : `${reason}.`;
+  const sentence = retryable ? `${said} It is tried again in ${seconds} s.` : reason;
   return new AppError('PROVIDER_UNAVAILABLE', sentence, { retryable, details: { retryAt } });
 }
 

@@ -16,6 +16,16 @@ const SETTLE_MS = 200;
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 /** Of stderr, in KiB. */
 const WORDS_PER_SECOND = 5 * 1024;
+/** What a system says that has no more of something, and who can give more. */
+const NOTHING_LEFT = new Map([
+  ['EMFILE', 'this process may open no more files; raise its limit (ulimit -n) and start it again.'],
+  ['ENFILE', 'the machine has no more open files to give; raise fs.file-max.'],
+  [
+    'EAGAIN',
+    'this user may run no more processes; raise the limit (ulimit -u, or pids.max of its control group).',
+  ],
+  ['ENOMEM', 'the machine has no memory left.'],
+]);
 
 /** Starts the server's process in a group of its own, without a shell. */
 export async function openStdio(
@@ -51,7 +61,8 @@ function whyNotStarted({ command, cwd }: StdioTransportEntry, error: unknown): s
   if (code === 'ENOENT') return `the command "${command}" was not found; is it installed and on PATH?`;
   if (code === 'EACCES')
     return `the command "${command}" may not be run: it is not executable for this user.`;
-  return `the command "${command}" could not be started: ${messageOf(error)}`;
+  const why = NOTHING_LEFT.get(String(code)) ?? `${messageOf(error)}.`;
+  return `the command "${command}" could not be started: ${why}`;
 }
 
 class StdioTransport implements Transport {
