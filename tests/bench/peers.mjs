@@ -36,7 +36,7 @@ export function startSupergateway(name = 'supergateway', more = []) {
   ]);
 }
 
-/** As no README has it: it writes nothing down. Shown beside the others, since ours cannot be told to. */
+/** Against its default it writes nothing down. Shown beside the others, since ours cannot be told to. */
 export const startQuietSupergateway = () =>
   startSupergateway('supergateway without its log', ['--logLevel', 'none']);
 
