@@ -1,4 +1,4 @@
-// The peers from npm: installed on demand, each started as its README tells a user to, with the log that it has by default.
+// The peers from npm: installed on demand, each started as its README tells a user to, and with its default log.
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
