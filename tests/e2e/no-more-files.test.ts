@@ -38,7 +38,7 @@ test('a server that cannot be started for want of open files says so; who has on
     error: {
       code: 'PROVIDER_UNAVAILABLE',
       message: expect.stringMatching(
-        /could not be started: this process may open no more files; .*ulimit -n/,
+        /could not be started: the orchestrator may open no more files; .*ulimit -n/,
       ),
       retryable: true,
     },

@@ -16,15 +16,15 @@ const SETTLE_MS = 200;
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 /** Of stderr, in KiB. */
 const WORDS_PER_SECOND = 5 * 1024;
-/** What a system says that has no more of something, and who can give more. */
+/** What a system says that has no more of something, and what helps. */
 const NOTHING_LEFT = new Map([
-  ['EMFILE', 'this process may open no more files; raise its limit (ulimit -n) and start it again.'],
+  ['EMFILE', 'the orchestrator may open no more files; start it again with a higher limit (ulimit -n).'],
   ['ENFILE', 'the machine has no more open files to give; raise fs.file-max.'],
   [
     'EAGAIN',
     'this user may run no more processes; raise the limit (ulimit -u, or pids.max of its control group).',
   ],
-  ['ENOMEM', 'the machine has no memory left.'],
+  ['ENOMEM', 'the machine has no memory left for it; end something else, or stop servers that nobody uses.'],
 ]);
 
 /** Starts the server's process in a group of its own, without a shell. */
